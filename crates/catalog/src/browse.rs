@@ -49,8 +49,8 @@ pub struct Known {
     /// What was told of it when it was found as it stands; nothing where it is well, or a hundred
     /// thousand things were found after.
     pub found: Option<Event>,
-    /// Another cataloged file that should have the same content and is well as far as is known,
-    /// where [`Catalog::find_copies`] found one.
+    /// Another cataloged file that should have the same content, is there and is well as far as is
+    /// known, where [`Catalog::find_copies`] found one.
     pub copy: Option<PathBuf>,
     root: i64,
     below: Vec<u8>,
@@ -139,7 +139,10 @@ impl Catalog {
                 for &place in places.into_iter().flatten() {
                     let file = &mut files[place];
                     if file.copy.is_none() && is_it(file) && !statuses.contains_key(&row.id) {
-                        file.copy = Some(root.path_of(&row.path()));
+                        // Nothing may have looked there since it went.
+                        let path = root.path_of(&row.path());
+                        file.copy =
+                            path.symlink_metadata().is_ok_and(|it| it.is_file()).then_some(path);
                     }
                 }
             }

@@ -255,9 +255,11 @@ impl CatalogError {
                 shown(place)
             ),
             Self::NotThere { path, why } => format!(
-                "{}: {why}; mount or put back what was there; if its files are here from now on: `{}`",
+                "{}: {why}; mount or put back what was there; if its files are here from now on: `{}`; \
+                 if it is gone for good: `{}`",
                 shown(path),
-                spelling.command("accept", Some(path))
+                spelling.command("accept", Some(path)),
+                spelling.command("forget", Some(path))
             ),
             Self::NotAFolder(path) => format!("{}: is no folder", shown(path)),
             Self::Overlaps { path, other } => format!(
@@ -289,6 +291,12 @@ impl CatalogError {
             Self::Told(error) => message(error),
             Self::Keyed(algorithm) => {
                 format!("{algorithm} takes a key, and the catalog keeps none")
+            }
+            Self::Sqlite(error) if error.sqlite_error_code() == Some(ErrorCode::ReadOnly) => {
+                format!(
+                    "the catalog cannot be written: {error}; its file, its folder, and its -wal and -shm, \
+                 where they are there, are to be writable"
+                )
             }
             Self::Sqlite(error) => error.to_string(),
         }

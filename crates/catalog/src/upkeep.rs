@@ -20,7 +20,7 @@ use crate::options::Options;
 use crate::root::Root;
 use crate::rows::{self, File, Files, Finder};
 use crate::scan::{New, Other, scan};
-use crate::sighting::{Sighting, Sightings};
+use crate::sighting::{Sighting, Sightings, is_gone};
 use crate::stat::{NEVER, Stat, is_file_of, may_be_another, number, tells_births};
 use crate::table::FILE;
 use crate::volume::FolderId;
@@ -243,16 +243,45 @@ impl Catalog {
     /// [`CatalogError::Unseen`], [`CatalogError::NotThere`] of a part of a root, and those of the
     /// catalog.
     pub fn forget(&mut self, path: &Path, options: &Options) -> Result<Finding, CatalogError> {
+        self.take_out(path, false, options)
+    }
+
+    /// Of what [`forget`](Self::forget) takes out, that alone which stands as missing and is not
+    /// there now either; never the root. There may be none of it.
+    ///
+    /// # Errors
+    /// The same.
+    pub fn forget_missing(
+        &mut self,
+        path: &Path,
+        options: &Options,
+    ) -> Result<Finding, CatalogError> {
+        self.take_out(path, true, options)
+    }
+
+    fn take_out(
+        &mut self,
+        path: &Path,
+        is_of_missing: bool,
+        options: &Options,
+    ) -> Result<Finding, CatalogError> {
         let (root, below) = self.root_of(path)?;
         let is_folder = path.as_os_str().as_bytes().ends_with(b"/");
-        let Rows { ids, bytes, damaged } = self.rows_at(&root, &below, is_folder)?;
-        if ids.is_empty() && !below.is_empty() {
+        let mut rows = self.rows_at(&root, &below, is_folder)?;
+        if rows.ids.is_empty() && !below.is_empty() {
             return Err(CatalogError::Unknown(path.to_owned()));
         }
-        let is_root = below.is_empty();
+        let is_root = below.is_empty() && !is_of_missing;
         if !is_root && let Some(why) = root.why_not_there() {
             return Err(CatalogError::NotThere { path: root.path, why });
         }
+        if is_of_missing {
+            rows = self.missing_of(&root, &rows.ids)?;
+            if rows.ids.is_empty() {
+                return Ok(Finding { files: 0, ..Finding::new(Class::Forgotten, below) });
+            }
+        }
+        let Rows { ids, bytes, damaged } = rows;
         // With a root all that is known of its files goes.
         let parting = if is_root { Parting::default() } else { self.parting(&root, &ids)? };
         let now = (options.clock)();
@@ -450,6 +479,22 @@ impl Catalog {
             }
         }
         Ok(())
+    }
+
+    /// Of these rows of a root those that stand as missing, and of which nothing is there.
+    fn missing_of(&self, root: &Root, ids: &[i64]) -> Result<Rows, CatalogError> {
+        let statuses = self.statuses(root.id)?;
+        let mut finder = Finder::new(self.reader()?);
+        let mut missing = Rows::default();
+        for &id in ids.iter().filter(|id| statuses.get(id) == Some(&Status::Missing)) {
+            let Some(file) = finder.find(id)? else { continue };
+            let there = root.path_of(&file.path()).symlink_metadata();
+            if there.is_err_and(|error| is_gone(&error)) {
+                missing.ids.push(id);
+                missing.bytes = missing.bytes.saturating_add(file.stat.bytes());
+            }
+        }
+        Ok(missing)
     }
 
     /// Whether a file at a path, or one below it, is cataloged.

@@ -45,13 +45,16 @@ const CATALOG_CODES: &str = "Exit codes: 0 as cataloged, 1 damage or an error (a
                              5, 1, 4, 3.";
 
 const ELSEWHERE: &str =
-    "A folder that lies elsewhere now is taken up there, and its digests and times come along by a list:
+    "A folder that lies elsewhere now is taken up there, and its digests and times
+come along by a list:
   lanesum catalog export --relative --format csv /old/photos > list &&
-  { lanesum catalog import --add /new/photos --root /new/photos list || [ $? = 3 ]; } &&
+  { lanesum catalog import --add /new/photos --root /new/photos list ||
+    [ $? = 3 ]; } &&
   lanesum update /new/photos && lanesum forget /old/photos
-It stops where a file of the list is not there or is another (1): the old folder stays, since nothing else
-knows what was lost. It stops at edits (3), too: forget the old folder yourself then.
-What `lanesum limit /old/photos` tells, as --every, stays behind: say it again to `lanesum add /new/photos`.
+It stops where a file of the list is not there or is another (1): the old folder
+stays, since nothing else knows what was lost. It stops at edits (3), too: forget
+the old folder yourself then. What `lanesum limit /old/photos` tells, as --every,
+stays behind: say it again to `lanesum add /new/photos`.
 ";
 
 const CHECK_CODES: &str = "Exit codes: 0 the catalog is as it was written, 1 an error, 2 wrong usage or no catalog, \

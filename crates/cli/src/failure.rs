@@ -140,8 +140,10 @@ fn reason(error: &(dyn Error + 'static)) -> String {
 
 /// Prints help, the version, or what is wrong with the command line.
 pub fn tell(mut words: clap::Error) -> ExitCode {
+    // One that another excludes is known.
+    let is_known = words.kind() == clap::error::ErrorKind::ArgumentConflict;
     if let Some(ContextValue::String(option)) = words.get(ContextKind::InvalidArg) {
-        if let Some(tip) = tip(option) {
+        if !is_known && let Some(tip) = tip(option) {
             // What clap proposes is an option that is spelt alike, and how that one is used.
             words.remove(ContextKind::SuggestedArg);
             words.remove(ContextKind::Usage);

@@ -571,7 +571,7 @@ fn each_is_told_with_what_belongs_to_it() {
 #[test]
 fn a_folder_without_files_is_told() {
     let front = Served::of(&[]).log_in().get("/").body;
-    assert!(front.contains("NOTHING CATALOGED: no regular file is in it"), "{front}");
+    assert!(front.contains("NOTHING CATALOGED: no regular file was in it"), "{front}");
     assert!(front.contains("NOT complete: no file of it is cataloged"), "{front}");
     assert!(!front.contains(", complete"), "{front}");
 }

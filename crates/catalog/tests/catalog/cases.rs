@@ -913,6 +913,14 @@ fn what_lists_name_and_is_not_there_is_missing_until_it_is_back_or_forgotten() {
     let found = not_well[0].found.as_ref().unwrap();
     assert!(found.finding.before.as_ref().unwrap().starts_with("size=unknown mtime=unknown md5="));
     assert_eq!(catalog.check().unwrap(), [""; 0]);
+    // What an older list names otherwise has its new name, cataloged or in the list.
+    archive.write("listed", "listed");
+    let renamed =
+        [("old one", "here"), ("old two", "listed"), ("listed", "listed"), ("here", "here")];
+    let renamed = imported(&mut catalog, import_of(&archive, &renamed));
+    let words: Vec<_> = renamed.iter().map(|(_, it)| *it).collect();
+    use Imported::{Known, Renamed, Taken};
+    assert_eq!(words, [Known, Taken, Renamed, Renamed]);
     // Told of again, it is as missing as before.
     let again = imported(&mut catalog, import_of(&archive, &[("here", "here"), ("lost", "lost")]));
     assert_eq!(again[1], ("lost".to_owned(), Imported::Missing));
@@ -944,7 +952,14 @@ fn what_lists_name_and_is_not_there_is_missing_until_it_is_back_or_forgotten() {
     let told = archive.run(Verb::Audit);
     assert_eq!(told.lines(), lines(&["altered kept", "ok lost"]));
     let mut catalog = archive.open();
-    catalog.forget(&archive.path("for good"), &options()).unwrap();
+    // It is back, and nobody has looked yet.
+    archive.write("for good", "x");
+    let files = |catalog: &mut Catalog| {
+        catalog.forget_missing(archive.tree.path(), &options()).unwrap().files
+    };
+    assert_eq!(files(&mut catalog), 0);
+    fs::remove_file(archive.path("for good")).unwrap();
+    assert_eq!(files(&mut catalog), 1);
     assert_eq!(catalog.check().unwrap(), [""; 0]);
     let not_well = catalog.not_well().unwrap();
     assert!(not_well.len() == 1 && not_well[0].status == Status::Altered, "{not_well:?}");

@@ -387,6 +387,10 @@ pub struct Forget {
     /// Files, folders in those that were added, or these.
     #[arg(value_name = "PATH", required = true, value_hint = ValueHint::AnyPath)]
     pub paths: Vec<PathBuf>,
+
+    /// Only those that stand as missing, and are not there now either.
+    #[arg(long)]
+    pub missing: bool,
 }
 
 #[derive(Debug, Args)]

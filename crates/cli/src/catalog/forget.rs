@@ -9,7 +9,7 @@ use lanesum_catalog::{Catalog, CatalogError, Options, Severity, Status};
 use super::{OF_CATALOG, console, fail, fail_at, name, open, worse};
 use crate::args::Forget;
 use crate::console::lock;
-use crate::counts::files;
+use crate::counts::{counted, files};
 
 /// Takes files out of the catalog.
 ///
@@ -25,10 +25,19 @@ pub fn run(args: &Forget) -> anyhow::Result<ExitCode> {
     for path in &args.paths {
         let known = known(&catalog, path);
         let forgotten = known.and_then(|known| {
-            catalog.forget(path, &Options::default()).map(|finding| (finding, known))
+            let options = Options::default();
+            let finding = match args.missing {
+                true => catalog.forget_missing(path, &options),
+                false => catalog.forget(path, &options),
+            };
+            finding.map(|finding| (finding, known))
         });
         let mut console = lock(&console);
         match forgotten {
+            Ok((finding, _)) if args.missing => {
+                let words = counted(finding.files, "missing file", "missing files");
+                console.about(name(path), &format!("{words} forgotten"));
+            }
             Ok((finding, Known { counts, missing })) => {
                 let mut words = format!("{} forgotten", files(finding.files));
                 for (count, what) in counts.into_iter().filter(|(count, _)| *count > 0) {

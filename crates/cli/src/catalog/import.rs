@@ -314,6 +314,7 @@ fn summary(counts: &BTreeMap<Imported, u64>, empty: usize, update: &str) -> Stri
             Imported::Differs => "DIFFER from what is cataloged",
             Imported::NotComparable => "cataloged with other algorithms",
             Imported::Contradicted => "contradicted",
+            Imported::Renamed => "under another name now",
             Imported::Missing => "MISSING",
             Imported::NoFile => "without a file",
             Imported::NoRoot => "in no folder of the catalog",

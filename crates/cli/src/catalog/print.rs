@@ -241,10 +241,8 @@ pub fn way_back(root: &Path, why: &str, say: impl Fn(&str) -> String, console: &
     let (command, root) = (say(verb), console.shown(root));
     let mut words = format!("mount or put back what belongs there; {when}: {command} {root}");
     if verb.starts_with("update") {
-        let forget = say("forget");
-        words += &format!(
-            ", then `{forget} PATH` of each, or of their folder: until then each is told as gone"
-        );
+        let forget = say("forget --missing");
+        words += &format!(", then `{forget} {root}`: until then each is told as gone");
     }
     words
 }

@@ -108,7 +108,8 @@ pub(super) fn lacks(it: &Overview, place: &Where, console: &Console) -> Vec<(Str
         lines.push((format!("NEVER READ: {}, of lists", files(it.never)), say("update")));
     }
     if it.has_no_file() {
-        let words = "NOTHING CATALOGED: no regular file is in it; is its disk mounted?";
+        let words = "NOTHING CATALOGED: no regular file was in it, or all were forgotten since; is its disk \
+                     mounted?";
         let forget = command_about(place, "forget", &it.root.path, console);
         let remedy = format!("{}; or, if it is to be empty, {forget}", say("update"));
         lines.push((words.to_owned(), remedy));

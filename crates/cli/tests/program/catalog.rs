@@ -1068,7 +1068,7 @@ fn a_folder_that_was_emptied_is_suspended_by_a_scrub_too_and_the_remedy_works() 
     let tree = folder.path("tree").canonicalize().unwrap();
     let remedy = format!("lanesum update --max-gone 100 {}", tree.display());
     assert!(text(&told.stderr).contains(&remedy), "{}", text(&told.stderr));
-    assert!(text(&told.stderr).contains("then `lanesum forget PATH` of each, or of their folder"));
+    assert!(text(&told.stderr).contains("then `lanesum forget --missing "));
     for verb in ["status", "report"] {
         let told = text(&run(&folder, verb).stdout);
         assert!(told.contains(&remedy), "{verb}: {told}");

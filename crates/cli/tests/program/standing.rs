@@ -103,7 +103,7 @@ fn a_folder_without_files_is_not_well() {
         expect(&folder, args, 4, &words);
     }
     for args in ["status", "report", "report --html"] {
-        expect(&folder, args, 4, &["NOTHING CATALOGED: no regular file is in it"]);
+        expect(&folder, args, 4, &["NOTHING CATALOGED: no regular file was in it"]);
     }
     expect(&folder, "report", 4, &["1 without files"]);
     let status: Value = serde_json::from_slice(&run(&folder, "status --json").stdout).unwrap();
@@ -228,8 +228,14 @@ fn what_a_list_names_and_is_not_there_stays_known() {
     let list = expect(&folder, "catalog export --format csv arch", 0, &["not well"]);
     assert!(list.lines().any(|line| line.contains(&format!(",,{}", md5("arch/3")))), "{list}");
     expect(&folder, "catalog check", 0, &[]);
-    expect(&folder, "forget arch/3", 0, &["1 file forgotten"]);
-    expect(&folder, "audit --all", 0, &["audit complete: 3 ok"]);
+    fs::remove_file(folder.path("arch/2")).unwrap();
+    expect(&folder, "audit", 1, &["2 missing"]);
+    expect(&folder, "forget --missing arch", 0, &["2 missing files forgotten"]);
+    expect(&folder, "forget --missing arch", 0, &["0 missing files forgotten"]);
+    expect(&folder, "audit --all", 0, &["audit complete: 2 ok"]);
+    // The old list has old names.
+    expect(&folder, "catalog import old.md5", 1, &["1 under another name now", "2 MISSING"]);
+    expect(&folder, "forget --missing arch", 0, &["2 missing files forgotten"]);
     expect(&folder, "catalog check", 0, &[]);
 }
 
