@@ -51,10 +51,10 @@ come along by a list:
   { lanesum catalog import --add /new/photos --root /new/photos list ||
     [ $? = 3 ]; } &&
   lanesum update /new/photos && lanesum forget /old/photos
-It stops where a file of the list is not there or is another (1): the old folder
-stays, since nothing else knows what was lost. It stops at edits (3), too: forget
-the old folder yourself then. What `lanesum limit /old/photos` tells, as --every,
-stays behind: say it again to `lanesum add /new/photos`.
+It stops where a file of the list is not there or is another (1): the old
+folder stays, since nothing else knows what was lost. It stops at edits (3),
+too: forget the old folder yourself then. What `lanesum limit /old/photos`
+tells, as --every, stays behind: say it again to `lanesum add /new/photos`.
 ";
 
 const CHECK_CODES: &str = "Exit codes: 0 the catalog is as it was written, 1 an error, 2 wrong usage or no catalog, \
