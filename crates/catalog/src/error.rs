@@ -294,8 +294,8 @@ impl CatalogError {
             }
             Self::Sqlite(error) if error.sqlite_error_code() == Some(ErrorCode::ReadOnly) => {
                 format!(
-                    "the catalog cannot be written: {error}; its file, its folder, and its -wal and -shm, \
-                 where they are there, are to be writable"
+                    "the catalog cannot be written: {error}; its file, its folder, and its -wal and \
+                     -shm, where they are there, have to be writable"
                 )
             }
             Self::Sqlite(error) => error.to_string(),

@@ -7,8 +7,8 @@
 //!
 //! What a list names and is not there is lost, as far as anybody knows: its row stands as missing
 //! until it is back, moved or forgotten. But what has another name that is there, cataloged or
-//! listed, was renamed since the list was made; and where more than half of the names are missing,
-//! the list is of another folder, and none of those becomes a row.
+//! listed, may have been renamed since the list was made, and no content is lost; and where more
+//! than half of the names are missing, the list is of another folder. None of those becomes a row.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -50,7 +50,8 @@ pub enum Imported {
     Contradicted,
     /// The list says nothing of it that can be cataloged.
     NothingSaid,
-    /// It is not there, and another name with its content is, which is cataloged.
+    /// It is not there, and another name with its content is, which is cataloged: it was renamed,
+    /// or one of several is gone.
     Renamed,
     /// It is not there, and cataloged as missing.
     Missing,
@@ -69,14 +70,14 @@ impl Imported {
     /// Whether it is cataloged as the list says.
     #[must_use]
     pub const fn is_as_told(self) -> bool {
-        matches!(self, Self::Taken | Self::Known | Self::Renamed)
+        matches!(self, Self::Taken | Self::Known)
     }
 
     /// Whether its file is cataloged, whatever the list says.
     #[must_use]
     pub const fn is_cataloged(self) -> bool {
-        use Imported::{Contradicted, Differs, Known, Missing, NotComparable, Renamed, Taken};
-        matches!(self, Taken | Known | Differs | NotComparable | Contradicted | Missing | Renamed)
+        use Imported::{Contradicted, Differs, Known, Missing, NotComparable, Taken};
+        matches!(self, Taken | Known | Differs | NotComparable | Contradicted | Missing)
     }
 }
 

@@ -62,9 +62,9 @@ const CHECK_CODES: &str = "Exit codes: 0 the catalog is as it was written, 1 an 
 
 const COPY_CODES: &str = "Exit codes: 0 the copy is whole, 1 an error, 2 wrong usage or no catalog, 5 the catalog is damaged.";
 
-const IMPORT_CODES: &str = "Exit codes: 0 all was cataloged so, 1 a file is missing, a digest differs, also from list to list, or an error, 2 wrong \
-                            usage, 3 something was taken, 4 a name was not taken or a list left out, 5 the catalog is \
-                            damaged or locked.";
+const IMPORT_CODES: &str = "Exit codes: 0 all was cataloged so, 1 a file is missing, a digest differs, also from list \
+                            to list, or an error, 2 wrong usage, 3 something was taken, 4 a name was not taken or a \
+                            list left out, 5 the catalog is damaged or locked.";
 
 const EXPORT_CODES: &str = "Exit codes: 0 all is in the list, 1 a file is not, or an error, 2 wrong usage or no \
                             such folder in the catalog, 5 the catalog is damaged.";

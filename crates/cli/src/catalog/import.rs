@@ -273,6 +273,7 @@ fn paths_of(
 fn words(args: &ImportArgs, imported: Imported, path: &Path) -> &'static str {
     match imported {
         Imported::NoFile if path.symlink_metadata().is_err() => "NOT taken: there is no such file",
+        Imported::Renamed => "NOT taken: it is not there, and another name has its content",
         Imported::Missing => {
             "MISSING: there is no such file; it stands as missing until it is back, or forgotten"
         }
@@ -314,7 +315,7 @@ fn summary(counts: &BTreeMap<Imported, u64>, empty: usize, update: &str) -> Stri
             Imported::Differs => "DIFFER from what is cataloged",
             Imported::NotComparable => "cataloged with other algorithms",
             Imported::Contradicted => "contradicted",
-            Imported::Renamed => "under another name now",
+            Imported::Renamed => "there by another name only",
             Imported::Missing => "MISSING",
             Imported::NoFile => "without a file",
             Imported::NoRoot => "in no folder of the catalog",
