@@ -28,7 +28,7 @@ use crate::options::Options;
 use crate::root::Root;
 use crate::rows::{self, Files};
 use crate::sighting::{Sightings, is_gone};
-use crate::stat::{NEVER, Stat, UNKNOWN_SIZE, UNKNOWN_TIME, nanoseconds};
+use crate::stat::{NEVER, Stat, UNKNOWN_SIZE, UNKNOWN_TIME, is_second_of, nanoseconds};
 use crate::volume::FolderId;
 use crate::way::{There, Ways};
 use crate::{Catalog, CatalogError};
@@ -101,7 +101,7 @@ struct Said {
 }
 
 /// No file has more bytes, and a list that says so is not believed: sizes are summed up.
-const LARGEST: u64 = 1 << 50;
+const LARGEST: u64 = 1 << 44;
 
 impl Import {
     /// Adds what a list says of the file at this path.
@@ -279,7 +279,10 @@ impl Catalog {
             self.find_renamed(&mut eyes, &path_of, &files, &absent)?;
         }
         let is_missed = |below: &&&[u8]| !eyes.has_found(&files[**below].digests);
-        let missed = absent.iter().filter(is_missed).count();
+        let mut missed = 0;
+        for below in absent.iter().filter(is_missed) {
+            missed += usize::from(rows::at(&self.db, path_of.id, below)?.is_none());
+        }
         eyes.are_missed = 2 * missed <= files.len();
         drop(absent);
         let mut batch = Batch::begin(&self.db, root, "import", (options.clock)())?;
@@ -391,10 +394,7 @@ impl Catalog {
             return Ok(Imported::Differs);
         }
         // Most lists tell whole seconds, of a time that has more.
-        const SECOND: i64 = 1_000_000_000;
-        let is_whole = |told: &i64| told % SECOND == 0;
-        let is_second = |told: &i64| *told == stat.modified - stat.modified.rem_euclid(SECOND);
-        let modified = modified.filter(|told| !(is_whole(told) && is_second(told)));
+        let modified = modified.filter(|told| !is_second_of(*told, stat.modified));
         let (size, modified) = (size.unwrap_or(stat.size), modified.unwrap_or(stat.modified));
         batch.insert_unread(below, Stat { size, modified, changed: NEVER, ..stat }, digests);
         // Left out, it would be new to the next update, and right whatever it is.
@@ -410,9 +410,15 @@ impl Catalog {
         said: Said,
     ) -> Result<Imported, CatalogError> {
         if let Some(file) = rows::at(&self.db, batch.root.id, &below)? {
-            // The next look tells of what is gone since the last one.
-            let is_known = eyes.statuses.get(&file.id) == Some(&Status::Missing);
-            return Ok(if is_known { Imported::Missing } else { Imported::NoFile });
+            return Ok(match agree(&file.digests, &said.digests) {
+                Some(false) => Imported::Differs,
+                None => Imported::NotComparable,
+                // The next look tells of what is gone since the last one.
+                Some(true) if eyes.statuses.get(&file.id) != Some(&Status::Missing) => {
+                    Imported::NoFile
+                }
+                Some(true) => Imported::Missing,
+            });
         }
         let Said { size, modified, digests, is_contradicted, .. } = said;
         if eyes.has_found(&digests) {

@@ -88,7 +88,8 @@ impl Gone {
 
     /// Whether a file of this size may be one of the rows.
     pub(crate) fn may_be(&self, size: i64) -> bool {
-        self.by_size.contains_key(&size) || self.by_size.contains_key(&UNKNOWN_SIZE)
+        let is_unknown = size > 0 && self.by_size.contains_key(&UNKNOWN_SIZE);
+        is_unknown || self.by_size.contains_key(&size)
     }
 
     /// The row whose content a file has.
@@ -96,7 +97,8 @@ impl Gone {
         let Self { files, by_digest, .. } = self;
         digests.iter().find_map(|digest| {
             let is_it = |file: &File| {
-                let is_as_long = file.stat.size == size || file.stat.size == UNKNOWN_SIZE;
+                let is_unknown = size > 0 && file.stat.size == UNKNOWN_SIZE;
+                let is_as_long = is_unknown || file.stat.size == size;
                 is_as_long && agree(&file.digests, digests) == Some(true)
             };
             take(files, by_digest.get(digest)?, path, is_it)

@@ -57,17 +57,14 @@ impl Stat {
     }
 
     /// What a list told of a file that was not there when it did, with what it left out as the file
-    /// is that is there now.
+    /// is that is there now: most lists tell whole seconds, of a time that has more.
     pub(crate) fn completed_by(&self, now: &Self) -> Self {
         if !self.is_of_list() {
             return *self;
         }
-        let or_now = |told, unknown, now| if told == unknown { now } else { told };
-        Self {
-            size: or_now(self.size, UNKNOWN_SIZE, now.size),
-            modified: or_now(self.modified, UNKNOWN_TIME, now.modified),
-            ..*self
-        }
+        let size = if self.size == UNKNOWN_SIZE { now.size } else { self.size };
+        let is_of_now = self.modified == UNKNOWN_TIME || is_second_of(self.modified, now.modified);
+        Self { size, modified: if is_of_now { now.modified } else { self.modified }, ..*self }
     }
 
     /// Whether it was at rest when it was hashed, at this time in seconds: a store through a
@@ -152,6 +149,12 @@ pub(crate) const UNKNOWN_SIZE: i64 = -1;
 
 /// The same of the time of its content.
 pub(crate) const UNKNOWN_TIME: i64 = i64::MIN;
+
+/// Whether a time is a whole second, and another is in that.
+pub(crate) fn is_second_of(second: i64, time: i64) -> bool {
+    const SECOND: i64 = 1_000_000_000;
+    second % SECOND == 0 && second.div_euclid(SECOND) == time.div_euclid(SECOND)
+}
 
 /// Times from 1677 to 2262 have numbers of their own. What is before or after them has one number,
 /// which says no more than that.

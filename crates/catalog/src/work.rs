@@ -105,6 +105,8 @@ pub(crate) struct Work<'a> {
     pub(crate) is_shape_right: bool,
     /// Whether a scrub looked at all of the root, since a file was missing.
     pub(crate) is_looked_over: bool,
+    /// The numbers of files without a row, once a scrub has looked for them.
+    pub(crate) new_numbers: Option<HashSet<i64>>,
     /// Where the rows were found that have another name, by their ids.
     pub(crate) elsewhere: HashMap<i64, Box<[u8]>>,
     /// Of rows that were not told last in their places, the other names under which they were, or
@@ -167,6 +169,7 @@ impl<'a> Work<'a> {
             steered: None,
             is_shape_right: false,
             is_looked_over: false,
+            new_numbers: None,
             elsewhere: HashMap::new(),
             told_elsewhere: None,
             later: Vec::new(),

@@ -16,6 +16,7 @@ use crate::finding::Finding;
 use crate::moves::is_altered;
 use crate::options::{GoesOn, Verb};
 use crate::rows::{self, File, Finder};
+use crate::scan::scan;
 use crate::scrub::cost;
 use crate::sighting::Sighting;
 use crate::stat::{NEVER, Stat, birth, is_beyond, is_file_of, may_be_another, number};
@@ -58,6 +59,13 @@ impl Work<'_> {
             return self.is_busy(path.to_owned(), Some(Box::new(file)));
         };
         let is_same = agree(&file.digests, &hashed.digests) == Some(true);
+        if is_same && file.stat.is_of_list() {
+            let seen = self.seen(&stat, || file.place()).cloned();
+            if let Some(seen) = seen.filter(|it| agree(&it.digests, &hashed.digests) != Some(true))
+            {
+                return self.is_listed_damage(file, seen, stat, &hashed.digests);
+            }
+        }
         if let (false, Some(_)) = (is_same, &file.renamed)
             && may_be_another(&file.stat, &stat, self.births_are_known)
         {
@@ -160,6 +168,23 @@ impl Work<'_> {
         }
     }
 
+    /// What a list tells of a file that was damaged before it was made is no better for that: its
+    /// row gets what the file should be.
+    fn is_listed_damage(
+        &mut self,
+        file: File,
+        seen: Sighting,
+        stat: Stat,
+        digests: &Digests,
+    ) -> Result<(), CatalogError> {
+        let (known, good) = (seen.row_stat(), seen.digests.clone());
+        let after = File { stat: known, digests: good, is_settled: false, ..file.clone() };
+        self.batch.replace(&file, after.clone(), None);
+        let finding = of_reading(class_of(seen.status), &after, &stat, digests);
+        self.keep_sighting(Sighting { row: file.id, stat, place: file.place(), ..seen });
+        self.is_damaged(&after, finding)
+    }
+
     /// Keeps in mind which file it is that a row's content is gone from; but not of one that is as
     /// it should be under another row's name.
     fn sight(
@@ -238,9 +263,13 @@ impl Work<'_> {
         }
         self.batch.count(class, 1);
         // What had the row's number may have another name, for which a scrub does not look: whoever
-        // does is to find it by what the row has.
-        let is_another = self.verb == Verb::Scrub && stat.inode != file.stat.inode;
-        let stat = if is_another { file.stat } else { stat };
+        // does is to find it by what the row has. With another time, rot of this one would look
+        // like an edit for as long. A file that a list told of before it was there has no number.
+        let has_number = self.verb == Verb::Scrub && !file.stat.is_of_list();
+        let is_another = has_number && stat.inode != file.stat.inode;
+        let is_kept = is_another
+            && (stat.modified == file.stat.modified || self.has_new_name(file.stat.inode)?);
+        let stat = if is_kept { file.stat } else { stat };
         let has_same_digests = algorithms(&file.digests) == algorithms(&digests);
         let is_more_settled = is_settled && !file.is_settled || file.was_moved;
         if stat != file.stat || !has_same_digests || is_more_settled {
@@ -248,6 +277,18 @@ impl Work<'_> {
             self.batch.replace(&file, after, None);
         }
         Ok(())
+    }
+
+    /// Whether a file without a row has this number. A scrub looks for it once, at all of the root.
+    fn has_new_name(&mut self, number: i64) -> Result<bool, CatalogError> {
+        if self.new_numbers.is_none() {
+            let own = self.catalog.own_files();
+            let (db, root) = (&self.catalog.db, &self.batch.root);
+            let goes_on = self.options.goes_on.as_ref();
+            let found = scan(db, root, &self.statuses, &own, None, goes_on)?;
+            self.new_numbers = Some(found.new.iter().map(|new| new.stat.inode).collect());
+        }
+        Ok(self.new_numbers.as_ref().is_some_and(|numbers| numbers.contains(&number)))
     }
 
     /// Whether the content of a row, which was read with this stat, is at rest.

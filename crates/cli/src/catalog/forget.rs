@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use indicatif::HumanCount;
-use lanesum_catalog::{Catalog, CatalogError, Options, Severity, Status};
+use lanesum_catalog::{Catalog, CatalogError, Options, Severity};
 
 use super::{OF_CATALOG, console, fail, fail_at, name, open, worse};
 use crate::args::Forget;
@@ -38,14 +38,14 @@ pub fn run(args: &Forget) -> anyhow::Result<ExitCode> {
                 let words = counted(finding.files, "missing file", "missing files");
                 console.about(name(path), &format!("{words} forgotten"));
             }
-            Ok((finding, Known { counts, missing })) => {
+            Ok((finding, Known { counts, damaged })) => {
                 let mut words = format!("{} forgotten", files(finding.files));
                 for (count, what) in counts.into_iter().filter(|(count, _)| *count > 0) {
                     words += &format!(", {} of them {what}", HumanCount(count as u64));
                 }
                 let is_of_root = finding.path.starts_with(b"/");
                 let stays_known = || catalog.root_of(path).is_ok_and(|(it, _)| it.numbers_last());
-                if !is_of_root && counts[0].0 > missing && stays_known() {
+                if !is_of_root && damaged > 0 && stays_known() {
                     words += "; what is damaged and there still stays so: `lanesum accept` takes it \
                               as it is";
                 }
@@ -76,8 +76,8 @@ pub fn run(args: &Forget) -> anyhow::Result<ExitCode> {
 struct Known {
     /// In the words of `status`.
     counts: [(usize, &'static str); 3],
-    /// Those that are not well because they are not there.
-    missing: usize,
+    /// Those whose damage stays known.
+    damaged: usize,
 }
 
 fn known(catalog: &Catalog, path: &Path) -> Result<Known, CatalogError> {
@@ -91,6 +91,6 @@ fn known(catalog: &Catalog, path: &Path) -> Result<Known, CatalogError> {
         (count(Severity::Differences), "not taken up"),
         (count(Severity::NotAllDone), "not read when it was to be"),
     ];
-    let missing = files.iter().filter(|file| file.status == Status::Missing).count();
-    Ok(Known { counts, missing })
+    let damaged = files.iter().filter(|file| file.status.is_kept()).count();
+    Ok(Known { counts, damaged })
 }

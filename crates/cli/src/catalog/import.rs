@@ -1,7 +1,7 @@
 //! `lanesum catalog import`: what lists say becomes the catalog's.
 
 use std::collections::BTreeMap;
-use std::io::{self, IsTerminal as _};
+use std::io::{self, ErrorKind, IsTerminal as _};
 use std::mem;
 use std::path::{self, Path, PathBuf};
 use std::process::ExitCode;
@@ -272,7 +272,15 @@ fn paths_of(
 
 fn words(args: &ImportArgs, imported: Imported, path: &Path) -> &'static str {
     match imported {
-        Imported::NoFile if path.symlink_metadata().is_err() => "NOT taken: there is no such file",
+        Imported::NoFile => match path.symlink_metadata() {
+            Err(error)
+                if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) =>
+            {
+                "NOT taken: there is no such file"
+            }
+            Err(_) => "NOT taken: it cannot be looked at",
+            Ok(_) => "NOT taken: there is no regular file, and links are not followed",
+        },
         Imported::Renamed => "NOT taken: it is not there, and another name has its content",
         Imported::Missing => {
             "MISSING: there is no such file; it stands as missing until it is back, or forgotten"
@@ -285,7 +293,6 @@ fn words(args: &ImportArgs, imported: Imported, path: &Path) -> &'static str {
             "the lists contradict one another: it is cataloged as the first of them has it"
         }
         Imported::NothingSaid => "NOT taken: the list has no digest of it that can be cataloged",
-        Imported::NoFile => "NOT taken: there is no regular file, and links are not followed",
         Imported::Mounted => {
             "NOT taken: something is mounted there, which is no part of the folder"
         }
@@ -297,7 +304,7 @@ fn words(args: &ImportArgs, imported: Imported, path: &Path) -> &'static str {
             "NOT taken: it is in no folder of the catalog; --add DIR takes one up, --root DIR says \
              where names are"
         }
-        Imported::Suspended => "NOT taken: another volume or another folder is there",
+        Imported::Suspended => "NOT taken: the folder is not there, or another is in its place",
         _ => "",
     }
 }
