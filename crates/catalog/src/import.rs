@@ -26,7 +26,7 @@ use crate::digests::{agree, encode};
 use crate::finding::Finding;
 use crate::options::Options;
 use crate::root::Root;
-use crate::rows::{self, Files};
+use crate::rows::{self, File, Files};
 use crate::sighting::{Sightings, is_gone};
 use crate::stat::{NEVER, Stat, UNKNOWN_SIZE, UNKNOWN_TIME, is_second_of, nanoseconds};
 use crate::volume::FolderId;
@@ -161,6 +161,10 @@ impl Eyes {
         digests.iter().any(|digest| self.found.contains(digest))
     }
 
+    fn is_known_missing(&self, row: &File) -> bool {
+        self.statuses.get(&row.id) == Some(&Status::Missing)
+    }
+
     /// Whether nothing at all is at a path below a root: no folder either, and no link that may
     /// lead to a file.
     fn has_nothing_at(&mut self, root: &Root, below: &[u8]) -> bool {
@@ -281,7 +285,8 @@ impl Catalog {
         let is_missed = |below: &&&[u8]| !eyes.has_found(&files[**below].digests);
         let mut missed = 0;
         for below in absent.iter().filter(is_missed) {
-            missed += usize::from(rows::at(&self.db, path_of.id, below)?.is_none());
+            let row = rows::at(&self.db, path_of.id, below)?;
+            missed += usize::from(row.is_none_or(|row| !eyes.is_known_missing(&row)));
         }
         eyes.are_missed = 2 * missed <= files.len();
         drop(absent);
@@ -413,11 +418,17 @@ impl Catalog {
             return Ok(match agree(&file.digests, &said.digests) {
                 Some(false) => Imported::Differs,
                 None => Imported::NotComparable,
-                // The next look tells of what is gone since the last one.
-                Some(true) if eyes.statuses.get(&file.id) != Some(&Status::Missing) => {
-                    Imported::NoFile
+                Some(true) if eyes.is_known_missing(&file) => Imported::Missing,
+                // It is gone since the last look, and nothing worse is known of it.
+                Some(true) if eyes.are_missed && !eyes.statuses.contains_key(&file.id) => {
+                    let finding =
+                        Finding::new(Class::Missing, below).before(&file.stat, &file.digests);
+                    batch.count(Class::Missing, 1);
+                    batch.event(finding, batch.run.started);
+                    batch.state(file.id, self.checked(file.id)?, Status::Missing);
+                    Imported::Missing
                 }
-                Some(true) => Imported::Missing,
+                Some(true) => Imported::NoFile,
             });
         }
         let Said { size, modified, digests, is_contradicted, .. } = said;

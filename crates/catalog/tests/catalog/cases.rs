@@ -965,6 +965,98 @@ fn what_lists_name_and_is_not_there_is_missing_until_it_is_back_or_forgotten() {
     assert!(not_well.len() == 1 && not_well[0].status == Status::Altered, "{not_well:?}");
 }
 
+/// Whatever a list leaves out, what comes back is held against what it tells, and is known by what
+/// it is once it was read.
+#[test]
+fn what_a_list_named_and_is_back_is_as_any_other() {
+    let archive = Archive::of(&["here", "away", "empty", "gone"]);
+    let mut catalog = archive.open();
+    archive.root(&mut catalog);
+    // The time of a list has seconds, that of the file has more.
+    let seconds = 1_500_000_000;
+    let at = |name: &str| set_time(&archive.path(name), UNIX_EPOCH + Duration::new(seconds, 123));
+    ["here", "away"].iter().for_each(|name| at(name));
+    let mut import = import_of(&archive, &[("empty", ""), ("gone", "gone")]);
+    for name in ["here", "away"] {
+        let times = lanesum_list::Times {
+            modified: Some(lanesum_list::Time { seconds: seconds as i64, nanoseconds: 0 }),
+            changed: None,
+        };
+        import.add(archive.path(name), &Record { times, ..record(name, name) });
+    }
+    fs::remove_file(archive.path("empty")).unwrap();
+    fs::remove_file(archive.path("away")).unwrap();
+    assert_eq!(imported(&mut catalog, import)[0].1, Imported::Missing);
+    drop(catalog);
+    // No other empty file is the one that is gone; and damage is no edit.
+    archive.write("another", "");
+    archive.write("away", "awaY");
+    at("away");
+    let told = archive.run(Verb::Audit);
+    assert_eq!(told.lines(), ["altered away", "missing empty", "new another"]);
+    archive.write("away", "away");
+    archive.scrub(everything());
+    // Read well, it is known by what it is: an edit is one, and a new name is seen.
+    archive.write("away", "edited, and longer");
+    assert!(archive.run(Verb::Audit).lines().contains(&"changed away".to_owned()));
+    archive.run(Verb::Update);
+    fs::rename(archive.path("away"), archive.path("new name")).unwrap();
+    assert!(archive.run(Verb::Audit).lines().contains(&"moved away -> new name".to_owned()));
+    // What is gone since the last look is missing for a list, too.
+    archive.run(Verb::Update);
+    fs::remove_file(archive.path("gone")).unwrap();
+    let mut catalog = archive.open();
+    let again = import_of(&archive, &[("gone", "gone"), ("here", "here")]);
+    assert_eq!(imported(&mut catalog, again)[0].1, Imported::Missing);
+    assert_eq!(catalog.check().unwrap(), [""; 0]);
+    let standing = catalog.not_well().unwrap();
+    assert!(standing.iter().any(|it| it.path == archive.path("gone")), "{standing:?}");
+}
+
+/// A list that was made of damage makes it no better, wherever its file is when it is imported.
+#[test]
+fn a_list_of_damage_whose_file_was_away_makes_it_no_better() {
+    let archive = Archive::of(&["file", "other"]);
+    archive.run(Verb::Add);
+    archive.rot("file");
+    archive.scrub(everything());
+    let rotten = fs::read(archive.path("file")).unwrap();
+    let mut catalog = archive.open();
+    catalog.forget(&archive.path("file"), &options()).unwrap();
+    let away = archive.tree.path().with_extension("away");
+    fs::rename(archive.path("file"), &away).unwrap();
+    let mut import = import_of(&archive, &[("other", "other")]);
+    import.add(archive.path("file"), &record("file", &rotten));
+    assert_eq!(imported(&mut catalog, import)[0].1, Imported::Missing);
+    drop(catalog);
+    fs::rename(&away, archive.path("file")).unwrap();
+    for _ in 0..2 {
+        let told = audit_all(&archive);
+        assert!(told.lines().iter().any(|it| it.ends_with(" file")), "{:?}", told.lines());
+        assert_eq!(told.summary.severity(), Severity::Damage);
+    }
+}
+
+/// A good copy that another program put there by a new name is known by its own time from then on:
+/// rot in it is no edit, whatever looks there.
+#[test]
+fn what_a_scrub_reads_well_under_a_new_number_rots_as_any_other() {
+    let archive = Archive::of(&["file", "other"]);
+    archive.run(Verb::Add);
+    archive.write("copy", "file");
+    fs::rename(archive.path("copy"), archive.path("file")).unwrap();
+    for _ in 0..2 {
+        days_pass(100);
+        archive.scrub(everything());
+    }
+    archive.rot("file");
+    let told = archive.run(Verb::Update);
+    assert_eq!(told.summary.severity(), Severity::AsCataloged, "nothing looks otherwise");
+    days_pass(100);
+    assert_eq!(archive.scrub(everything()).lines(), ["rotted file"]);
+    assert_eq!(archive.run(Verb::Update).lines(), ["rotted file"]);
+}
+
 /// Many tools write whole seconds. That a file's time has more does not make an edit of its rot.
 #[test]
 fn a_time_of_whole_seconds_is_the_time_of_the_file() {
