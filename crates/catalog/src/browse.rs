@@ -5,20 +5,21 @@ use std::collections::{HashMap, HashSet};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use lanesum_list::{Digest, Digests};
+use lanesum_checksum::engine::look_at;
+use lanesum_list::{Digest, Digests, Inode};
 use rusqlite::types::ValueRef;
 
 use crate::check::require_rows;
 use crate::class::{Class, Status};
-use crate::digests::agree;
 use crate::finding::Finding;
 use crate::overview::{event, run};
 use crate::root::Root;
-use crate::rows::{Files, Finder, State};
+use crate::rows::{File, Files, Finder, State, have_same_content};
 use crate::sighting::Rowless;
-use crate::stat::UNKNOWN_SIZE;
+use crate::stat::Stat;
 use crate::summary::Severity;
 use crate::table::{EVENT, RUN, STATE};
+use crate::way::{There, Ways};
 use crate::{Catalog, CatalogError, Event, Run};
 
 /// The newest events, among which those of a file are looked for: they have no index.
@@ -54,6 +55,23 @@ pub struct Known {
     pub copy: Option<PathBuf>,
     root: i64,
     below: Vec<u8>,
+}
+
+/// The inode of a row's file, if it is there with the size and time that the row has.
+fn looks_as_cataloged(row: &File, root: &Root, ways: &mut Ways) -> Option<Inode> {
+    if !matches!(ways.look(&row.path()), There::File) {
+        return None;
+    }
+    let there = look_at(&root.path_of(&row.path())).ok()?;
+    let (stat, inode) = Stat::of(&there)?;
+    let is_it = (stat.size, stat.modified) == (row.stat.size, row.stat.modified);
+    is_it.then_some(inode)
+}
+
+/// Whether a file has this inode now.
+fn is_inode_of(file: &Known, inode: Inode) -> bool {
+    let there = look_at(file.elsewhere.as_deref().unwrap_or(&file.path)).ok();
+    there.as_ref().and_then(Stat::of).is_some_and(|(_, it)| it == inode)
 }
 
 impl Known {
@@ -127,24 +145,33 @@ impl Catalog {
         if lost.is_empty() {
             return Ok(());
         }
-        for root in self.roots()?.into_iter().filter(|root| root.suspended.is_none()) {
+        let is_there = |root: &Root| root.suspended.is_none() && root.why_not_there().is_none();
+        for root in self.roots()?.into_iter().filter(is_there) {
             let statuses = self.statuses(root.id)?;
-            let mut rows = Files::of(&self.db, root.id);
+            let (mut rows, mut ways) = (Files::of(&self.db, root.id), Ways::of(&root.path)?);
             while let Some(row) = rows.next()? {
-                let is_it = |file: &Known| {
-                    let is_as_long = file.size == row.stat.size || file.size == UNKNOWN_SIZE;
-                    is_as_long && agree(&file.digests, &row.digests) == Some(true)
+                let Some(digest) = row.digests.iter().find(|digest| lost.contains_key(*digest))
+                else {
+                    continue;
                 };
-                let places = row.digests.iter().find_map(|digest| lost.get(digest));
-                for &place in places.into_iter().flatten() {
-                    let file = &mut files[place];
-                    if file.copy.is_none() && is_it(file) && !statuses.contains_key(&row.id) {
-                        // Nothing may have looked there since it went.
-                        let path = root.path_of(&row.path());
-                        file.copy =
-                            path.symlink_metadata().is_ok_and(|it| it.is_file()).then_some(path);
-                    }
+                if statuses.contains_key(&row.id) {
+                    continue;
                 }
+                // Nothing may have looked there since it went, or was edited.
+                let Some(inode) = looks_as_cataloged(&row, &root, &mut ways) else { continue };
+                let path = root.path_of(&row.path());
+                lost.entry(*digest).or_default().retain(|&place| {
+                    let file = &mut files[place];
+                    let (known, there) =
+                        ((file.size, &file.digests), (row.stat.size, &row.digests));
+                    // Another name of the damaged file is no copy.
+                    let is_copy = have_same_content(known, there) && !is_inode_of(file, inode);
+                    if is_copy && file.copy.is_none() {
+                        file.copy = Some(path.clone());
+                    }
+                    !is_copy
+                });
+                lost.retain(|_, places| !places.is_empty());
             }
         }
         Ok(())

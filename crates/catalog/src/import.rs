@@ -6,18 +6,18 @@
 //! the list is wrong. Where the list tells a time, an edit after it is one.
 //!
 //! What a list names and is not there is lost, as far as anybody knows: its row stands as missing
-//! until it is back, moved or forgotten. But what has another name that is there, cataloged or
-//! listed, may have been renamed since the list was made, and no content is lost; and where more
-//! than half of the names are missing, the list is of another folder. None of those becomes a row.
+//! until it is back, moved or forgotten, also where other names have the same content: whether they
+//! are as they should be only reading tells. But where more than half of the names are missing, the
+//! list is of another folder, and none of them becomes a row.
 
 use std::collections::btree_map::Entry;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsString;
 use std::mem;
 use std::path::{Path, PathBuf};
 
 use lanesum_checksum::engine::look_at;
-use lanesum_list::{Digest, Digests, Inode, Record};
+use lanesum_list::{Digests, Inode, Record};
 
 use crate::batch::Batch;
 use crate::check::require_shape;
@@ -26,7 +26,7 @@ use crate::digests::{agree, encode};
 use crate::finding::Finding;
 use crate::options::Options;
 use crate::root::Root;
-use crate::rows::{self, File, Files};
+use crate::rows::{self, File};
 use crate::sighting::{Sightings, is_gone};
 use crate::stat::{NEVER, Stat, UNKNOWN_SIZE, UNKNOWN_TIME, is_second_of, nanoseconds};
 use crate::volume::FolderId;
@@ -50,9 +50,6 @@ pub enum Imported {
     Contradicted,
     /// The list says nothing of it that can be cataloged.
     NothingSaid,
-    /// It is not there, and another name with its content is, which is cataloged: it was renamed,
-    /// or one of several is gone.
-    Renamed,
     /// It is not there, and cataloged as missing.
     Missing,
     /// There is no regular file, or only behind a link; or nothing is there, as with most of the
@@ -144,9 +141,6 @@ struct Eyes {
     ways: Ways,
     /// Whether what is not there is missing.
     are_missed: bool,
-    /// Digests of what is not there, and of files that are; not of empty ones, which match
-    /// anything.
-    found: HashSet<Digest>,
     /// How rows stand that are not well.
     statuses: HashMap<i64, Status>,
     /// The files that the catalog itself consists of.
@@ -156,11 +150,6 @@ struct Eyes {
 }
 
 impl Eyes {
-    /// Whether another name that is there has one of these digests.
-    fn has_found(&self, digests: &Digests) -> bool {
-        digests.iter().any(|digest| self.found.contains(digest))
-    }
-
     fn is_known_missing(&self, row: &File) -> bool {
         self.statuses.get(&row.id) == Some(&Status::Missing)
     }
@@ -272,24 +261,15 @@ impl Catalog {
         let path_of = root.clone();
         let (ways, sightings) = (Ways::of(&root.path)?, Sightings::of(&self.db, &root)?);
         let (own, statuses) = (self.own_files(), self.statuses(root.id)?);
-        let found = HashSet::new();
-        let mut eyes = Eyes { ways, are_missed: false, found, statuses, own, sightings };
-        let absent: HashSet<&[u8]> = files
-            .keys()
-            .filter(|&below| eyes.has_nothing_at(&path_of, below))
-            .map(|below| &**below)
-            .collect();
-        if !absent.is_empty() {
-            self.find_renamed(&mut eyes, &path_of, &files, &absent)?;
-        }
-        let is_missed = |below: &&&[u8]| !eyes.has_found(&files[**below].digests);
+        let mut eyes = Eyes { ways, are_missed: false, statuses, own, sightings };
         let mut missed = 0;
-        for below in absent.iter().filter(is_missed) {
-            let row = rows::at(&self.db, path_of.id, below)?;
-            missed += usize::from(row.is_none_or(|row| !eyes.is_known_missing(&row)));
+        for below in files.keys() {
+            if eyes.has_nothing_at(&path_of, below) {
+                let row = rows::at(&self.db, path_of.id, below)?;
+                missed += usize::from(row.is_none_or(|row| !eyes.is_known_missing(&row)));
+            }
         }
         eyes.are_missed = 2 * missed <= files.len();
-        drop(absent);
         let mut batch = Batch::begin(&self.db, root, "import", (options.clock)())?;
         let mut all = Vec::with_capacity(files.len());
         for (below, said) in files {
@@ -315,46 +295,6 @@ impl Catalog {
         });
         batch.commit(&mut self.db)?;
         Ok(all)
-    }
-
-    /// Finds which of what is not there has another name that is: one of the list, or of a row.
-    fn find_renamed(
-        &self,
-        eyes: &mut Eyes,
-        root: &Root,
-        files: &BTreeMap<Vec<u8>, Said>,
-        absent: &HashSet<&[u8]>,
-    ) -> Result<(), CatalogError> {
-        let gone = files.iter().filter(|(below, _)| absent.contains(&***below));
-        // Shorter ones meet by chance among millions of files.
-        let is_telling = |digest: &&Digest| digest.as_bytes().len() >= 8;
-        let wanted: HashSet<Digest> =
-            gone.flat_map(|(_, said)| said.digests.iter().filter(is_telling).copied()).collect();
-        let find = |eyes: &mut Eyes, below: &[u8], digests: &Digests| {
-            let same: Vec<_> = digests.iter().filter(|digest| wanted.contains(*digest)).collect();
-            if same.is_empty() || !matches!(eyes.ways.look(below), There::File) {
-                return;
-            }
-            let there = look_at(&root.path_of(below));
-            if there.ok().as_ref().and_then(Stat::of).is_some_and(|(stat, _)| stat.size > 0) {
-                eyes.found.extend(same);
-            }
-        };
-        for (below, said) in files.iter().filter(|(below, _)| !absent.contains(&***below)) {
-            // What is cataloged is as its row says, not as a list does.
-            let is_wanted = said.digests.iter().any(|digest| wanted.contains(digest));
-            if is_wanted && rows::at(&self.db, root.id, below)?.is_none() {
-                find(eyes, below, &said.digests);
-            }
-        }
-        let mut rows = Files::of(&self.db, root.id);
-        while let Some(row) = rows.next()? {
-            // What is known not to be well may have nothing of it left.
-            if !eyes.statuses.contains_key(&row.id) {
-                find(eyes, &row.path(), &row.digests);
-            }
-        }
-        Ok(())
     }
 
     fn import_file(
@@ -393,10 +333,11 @@ impl Catalog {
         }
         // A list that was made of it makes no damage well.
         let seen = eyes.sightings.at(&batch.root, &stat, || below.clone());
-        if let Some(seen) = seen.filter(|it| agree(&it.digests, &digests) != Some(true)) {
-            let state = (seen.checked, seen.status);
-            batch.insert_known(below, seen.row_stat(), seen.digests.clone(), state);
-            return Ok(Imported::Differs);
+        if let Some(seen) = seen {
+            let (state, good) = ((seen.checked, seen.status), seen.digests.clone());
+            let is_good = agree(&good, &digests) == Some(true);
+            batch.insert_known(below, seen.row_stat(), good, state);
+            return Ok(if is_good { Imported::Taken } else { Imported::Differs });
         }
         // Most lists tell whole seconds, of a time that has more.
         let modified = modified.filter(|told| !is_second_of(*told, stat.modified));
@@ -432,9 +373,6 @@ impl Catalog {
             });
         }
         let Said { size, modified, digests, is_contradicted, .. } = said;
-        if eyes.has_found(&digests) {
-            return Ok(Imported::Renamed);
-        }
         if !eyes.are_missed {
             return Ok(Imported::NoFile);
         }

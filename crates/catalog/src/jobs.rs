@@ -22,7 +22,7 @@ use crate::mounts::Mounts;
 use crate::root::Root;
 use crate::rows::{File, Finder};
 use crate::scan::{came_and_went, is_of_repairs, prefix_len, walk_root};
-use crate::stat::Stat;
+use crate::stat::{Stat, UNKNOWN_SIZE};
 use crate::way::{There, Ways};
 
 /// What a job is about.
@@ -149,13 +149,22 @@ impl Iterator for RowJobs {
         };
         let there = self.ways.look(&file.path());
         // What is not read takes nothing from what is.
-        let size = if matches!(there, There::File) { file.stat.bytes() } else { 0 };
+        let size = match (&there, file.stat.size) {
+            (There::File, UNKNOWN_SIZE) => size_now(&self.root.path_of(&file.path())),
+            (There::File, size) => size,
+            _ => 0,
+        };
         if !self.limits.allow(size) {
             self.end();
             return None;
         }
         Some(job_of_there(there, file, |file| job_of_row(&self.root, file)))
     }
+}
+
+/// Bytes of a file that was cataloged without.
+fn size_now(path: &Path) -> i64 {
+    path.symlink_metadata().map_or(0, |it| it.len().cast_signed())
 }
 
 /// What is to be done with a row whose place was looked at; the last makes a job of a file that is

@@ -5,10 +5,9 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use lanesum_list::{Digest, Digests};
 
 use crate::class::{Class, Status};
-use crate::digests::agree;
 use crate::finding::Finding;
 use crate::root::Root;
-use crate::rows::{File, split};
+use crate::rows::{File, have_same_content, split};
 use crate::scan::New;
 use crate::sighting::Sightings;
 use crate::stat::{Stat, UNKNOWN_SIZE, is_beyond, is_file_of, number, tells_births};
@@ -96,11 +95,8 @@ impl Gone {
     pub(crate) fn take_same(&mut self, path: &[u8], size: i64, digests: &Digests) -> Option<File> {
         let Self { files, by_digest, .. } = self;
         digests.iter().find_map(|digest| {
-            let is_it = |file: &File| {
-                let is_unknown = size > 0 && file.stat.size == UNKNOWN_SIZE;
-                let is_as_long = is_unknown || file.stat.size == size;
-                is_as_long && agree(&file.digests, digests) == Some(true)
-            };
+            let is_it =
+                |file: &File| have_same_content((file.stat.size, &file.digests), (size, digests));
             take(files, by_digest.get(digest)?, path, is_it)
         })
     }

@@ -9,16 +9,28 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::vec;
 
-use lanesum_list::Digests;
+use lanesum_list::{Digest, Digests};
 use rusqlite::{Connection, OptionalExtension as _, Row};
 
 use crate::class::Status;
-use crate::stat::{REST, Stat};
+use crate::digests::agree;
+use crate::stat::{REST, Stat, UNKNOWN_SIZE};
 use crate::table::{FILE, FOLDER, STATE};
 use crate::{CatalogError, digests};
 
 /// Rows of a page.
 const PAGE: i64 = 10_000;
+
+/// Whether what is cataloged with this size and these digests has the content of a file of that
+/// size with those. Of a size that no list told, a digest has to be such that does not meet by
+/// chance; and empty files match nothing then.
+pub(crate) fn have_same_content(known: (i64, &Digests), there: (i64, &Digests)) -> bool {
+    let is_telling = |digest: &&Digest| digest.as_bytes().len() >= 8;
+    let mut telling = there.1.iter().filter(is_telling);
+    let is_unknown = known.0 == UNKNOWN_SIZE && there.0 > 0;
+    let is_as_long = known.0 == there.0 || is_unknown && telling.any(|it| known.1.contains(it));
+    is_as_long && agree(known.1, there.1) == Some(true)
+}
 
 /// A file as it is cataloged.
 #[derive(Clone, Debug)]

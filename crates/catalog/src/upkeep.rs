@@ -247,7 +247,7 @@ impl Catalog {
     }
 
     /// Of what [`forget`](Self::forget) takes out, that alone which stands as missing and is not
-    /// there now either; never the root. There may be none of it.
+    /// there now either, under no name that is not cataloged; never the root. There may be none.
     ///
     /// # Errors
     /// The same.
@@ -485,11 +485,18 @@ impl Catalog {
     fn missing_of(&self, root: &Root, ids: &[i64]) -> Result<Rows, CatalogError> {
         let statuses = self.statuses(root.id)?;
         let mut finder = Finder::new(self.reader()?);
+        let mut ways = Ways::of(&root.path)?;
+        // What has another name since the last look is not gone.
+        let found = scan(&self.db, root, &statuses, &self.own_files(), None, None)?;
+        let new: HashSet<i64> = found.new.iter().map(|new| new.stat.inode).collect();
         let mut missing = Rows::default();
         for &id in ids.iter().filter(|id| statuses.get(id) == Some(&Status::Missing)) {
             let Some(file) = finder.find(id)? else { continue };
-            let there = root.path_of(&file.path()).symlink_metadata();
-            if there.is_err_and(|error| is_gone(&error)) {
+            let (below, number) = (file.path(), file.stat.inode);
+            let is_hidden = !matches!(ways.look(&below), There::Gone);
+            let there = root.path_of(&below).symlink_metadata();
+            let is_gone = !is_hidden && there.is_err_and(|error| is_gone(&error));
+            if is_gone && !(root.inodes_last && new.contains(&number)) {
                 missing.ids.push(id);
                 missing.bytes = missing.bytes.saturating_add(file.stat.bytes());
             }

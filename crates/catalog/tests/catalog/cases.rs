@@ -913,14 +913,6 @@ fn what_lists_name_and_is_not_there_is_missing_until_it_is_back_or_forgotten() {
     let found = not_well[0].found.as_ref().unwrap();
     assert!(found.finding.before.as_ref().unwrap().starts_with("size=unknown mtime=unknown md5="));
     assert_eq!(catalog.check().unwrap(), [""; 0]);
-    // What an older list names otherwise has its new name, cataloged or in the list.
-    archive.write("listed", "listed");
-    let renamed =
-        [("old one", "here"), ("old two", "listed"), ("listed", "listed"), ("here", "here")];
-    let renamed = imported(&mut catalog, import_of(&archive, &renamed));
-    let words: Vec<_> = renamed.iter().map(|(_, it)| *it).collect();
-    use Imported::{Known, Renamed, Taken};
-    assert_eq!(words, [Known, Taken, Renamed, Renamed]);
     // Told of again, it is as missing as before.
     let again = imported(&mut catalog, import_of(&archive, &[("here", "here"), ("lost", "lost")]));
     assert_eq!(again[1], ("lost".to_owned(), Imported::Missing));
@@ -1011,6 +1003,44 @@ fn what_a_list_named_and_is_back_is_as_any_other() {
     assert_eq!(catalog.check().unwrap(), [""; 0]);
     let standing = catalog.not_well().unwrap();
     assert!(standing.iter().any(|it| it.path == archive.path("gone")), "{standing:?}");
+}
+
+/// What is back under another name is not gone, and is held against its row by whoever looks next.
+#[test]
+fn what_has_another_name_is_not_forgotten_with_what_is_missing() {
+    let archive = Archive::of(&["file", "other", "gone"]);
+    archive.run(Verb::Add);
+    let away = archive.tree.path().with_extension("away");
+    fs::rename(archive.path("file"), &away).unwrap();
+    fs::remove_file(archive.path("gone")).unwrap();
+    archive.run(Verb::Audit);
+    fs::rename(&away, archive.path("new name")).unwrap();
+    cut(&archive, "new name");
+    let forgotten = archive.open().forget_missing(archive.tree.path(), &options()).unwrap().files;
+    assert_eq!(forgotten, 1, "the one that is gone");
+    assert_eq!(archive.run(Verb::Update).lines(), ["altered file -> new name"]);
+}
+
+/// A copy is worth to be named only where it looks as cataloged.
+#[test]
+fn what_cannot_have_the_content_is_named_as_no_copy() {
+    let archive = Archive::new();
+    ["lost", "edited", "copy"].iter().for_each(|name| archive.write(name, "the same"));
+    archive.write("other", "other");
+    archive.run(Verb::Add);
+    fs::remove_file(archive.path("lost")).unwrap();
+    archive.run(Verb::Audit);
+    archive.write("edited", "edited since");
+    let copies = || {
+        let catalog = archive.open();
+        let mut files = catalog.not_well_after(0, 100).unwrap();
+        catalog.find_copies(&mut files).unwrap();
+        files.into_iter().filter_map(|file| file.copy).collect::<Vec<_>>()
+    };
+    let found = copies();
+    assert!(!found.is_empty() && found.iter().all(|it| *it == archive.path("copy")), "{found:?}");
+    fs::remove_file(archive.path("copy")).unwrap();
+    assert_eq!(copies(), [PathBuf::new(); 0]);
 }
 
 /// A list that was made of damage makes it no better, wherever its file is when it is imported.

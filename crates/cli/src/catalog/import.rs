@@ -281,7 +281,6 @@ fn words(args: &ImportArgs, imported: Imported, path: &Path) -> &'static str {
             Err(_) => "NOT taken: it cannot be looked at",
             Ok(_) => "NOT taken: there is no regular file, and links are not followed",
         },
-        Imported::Renamed => "NOT taken: it is not there, and another name has its content",
         Imported::Missing => {
             "MISSING: there is no such file; it stands as missing until it is back, or forgotten"
         }
@@ -322,7 +321,6 @@ fn summary(counts: &BTreeMap<Imported, u64>, empty: usize, update: &str) -> Stri
             Imported::Differs => "DIFFER from what is cataloged",
             Imported::NotComparable => "cataloged with other algorithms",
             Imported::Contradicted => "contradicted",
-            Imported::Renamed => "there by another name only",
             Imported::Missing => "MISSING",
             Imported::NoFile => "without a file",
             Imported::NoRoot => "in no folder of the catalog",
