@@ -1040,7 +1040,7 @@ fn what_cannot_have_the_content_is_named_as_no_copy() {
     let found = copies();
     assert!(!found.is_empty() && found.iter().all(|it| *it == archive.path("copy")), "{found:?}");
     fs::remove_file(archive.path("copy")).unwrap();
-    assert_eq!(copies(), [PathBuf::new(); 0]);
+    assert!(copies().is_empty());
 }
 
 /// A list that was made of damage makes it no better, wherever its file is when it is imported.
