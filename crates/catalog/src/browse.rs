@@ -160,7 +160,8 @@ impl Catalog {
                 // Nothing may have looked there since it went, or was edited.
                 let Some(inode) = looks_as_cataloged(&row, &root, &mut ways) else { continue };
                 let path = root.path_of(&row.path());
-                lost.entry(*digest).or_default().retain(|&place| {
+                let places = lost.entry(*digest).or_default();
+                places.retain(|&place| {
                     let file = &mut files[place];
                     let (known, there) =
                         ((file.size, &file.digests), (row.stat.size, &row.digests));
@@ -171,7 +172,9 @@ impl Catalog {
                     }
                     !is_copy
                 });
-                lost.retain(|_, places| !places.is_empty());
+                if places.is_empty() {
+                    lost.remove(digest);
+                }
             }
         }
         Ok(())

@@ -294,7 +294,8 @@ mod tests {
         assert_eq!(
             failure(catalog, &error),
             "/a\\n b: is away; mount or put back what was there; if its files are here from now on: \
-             `lanesum accept --catalog '/my catalog.db' -- $'/a\\012 b'`"
+             `lanesum accept --catalog '/my catalog.db' -- $'/a\\012 b'`; if it is gone for good: \
+             `lanesum forget --catalog '/my catalog.db' -- $'/a\\012 b'`"
         );
     }
 
