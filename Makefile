@@ -23,9 +23,9 @@ UNITS = $(DESTDIR)$(PREFIX)/lib/systemd/system
 UNIT_NAMES = lanesum.service lanesum-scrub@.service lanesum-scrub@.timer
 
 .PHONY: build python wheel bench-python test test-format test-lints test-no-std test-aarch64 test-oldest \
-	test-code test-stranger test-python test-wheel test-clusters test-spark test-instructions test-docs test-fuzz \
-	test-bench test-miri test-asan test-tsan record-instructions record-api fuzz bench bench-peers plots deny install \
-	install-md5sum-link uninstall
+	test-code test-apart test-stranger test-python test-wheel test-clusters test-spark test-instructions \
+	test-docs test-fuzz test-bench test-miri test-asan test-tsan record-instructions record-api fuzz bench bench-peers plots \
+	deny install install-md5sum-link uninstall
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
 
@@ -35,8 +35,7 @@ build:
 # Cheapest first, so that the common mistakes show at once. Beside it stand `test-python` and
 # `test-bench`, which take as long again: side by side they are no faster on two processors, since
 # builds keep these busy.
-test: test-format test-lints test-no-std test-aarch64 test-oldest test-code test-stranger test-instructions test-docs \
-	test-fuzz
+test: test-format test-lints test-no-std test-aarch64 test-oldest test-code test-apart
 
 # Panics of a test still name their lines; full debug information would double the time to build.
 test-lints test-code test-no-std test-aarch64 test-oldest test-stranger test-docs test-wheel test-clusters \
@@ -88,6 +87,12 @@ test-oldest:
 test-code: export RUST_TEST_THREADS ?= $(shell expr $$(nproc) + 1)
 test-code:
 	$(CARGO) test $(OURS)
+
+# What builds in folders of its own, two at a time: for a part of its time each waits for one crate,
+# or for a program that has one processor.
+APART = test-stranger test-fuzz test-instructions test-docs
+test-apart:
+	printf '%s\n' $(APART) | xargs -n 1 -P 2 $(MAKE) --no-print-directory
 
 # As a program that uses the libraries: without this workspace's profiles, which optimise
 # everything, in threads of 1 MiB, without features, with the usual ones and with all.
