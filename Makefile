@@ -24,8 +24,8 @@ UNIT_NAMES = lanesum.service lanesum-scrub@.service lanesum-scrub@.timer
 
 .PHONY: build python wheel bench-python test test-format test-lints test-no-std test-aarch64 test-oldest \
 	test-code test-apart test-stranger test-python test-wheel test-clusters test-spark test-instructions \
-	test-docs test-fuzz test-bench test-miri test-asan test-tsan record-instructions record-api fuzz bench bench-peers plots \
-	deny install install-md5sum-link uninstall
+	test-docs test-fuzz test-bench test-miri test-asan test-tsan record-instructions record-api fuzz bench \
+	bench-peers plots deny install install-md5sum-link uninstall
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
 

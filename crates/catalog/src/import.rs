@@ -27,7 +27,7 @@ use crate::finding::Finding;
 use crate::options::Options;
 use crate::root::Root;
 use crate::rows::{self, File};
-use crate::sighting::{Sightings, is_gone};
+use crate::sighting::Sightings;
 use crate::stat::{NEVER, Stat, UNKNOWN_SIZE, UNKNOWN_TIME, is_second_of, nanoseconds};
 use crate::volume::FolderId;
 use crate::way::{There, Ways};
@@ -153,13 +153,6 @@ impl Eyes {
     fn is_known_missing(&self, row: &File) -> bool {
         self.statuses.get(&row.id) == Some(&Status::Missing)
     }
-
-    /// Whether nothing at all is at a path below a root: no folder either, and no link that may
-    /// lead to a file.
-    fn has_nothing_at(&mut self, root: &Root, below: &[u8]) -> bool {
-        matches!(self.ways.look(below), There::Gone)
-            && root.path_of(below).symlink_metadata().is_err_and(|error| is_gone(&error))
-    }
 }
 
 /// What is said of files of a root, by their paths below it.
@@ -264,7 +257,7 @@ impl Catalog {
         let mut eyes = Eyes { ways, are_missed: false, statuses, own, sightings };
         let mut missed = 0;
         for below in files.keys() {
-            if eyes.has_nothing_at(&path_of, below) {
+            if eyes.ways.have_nothing_at(below) {
                 let row = rows::at(&self.db, path_of.id, below)?;
                 missed += usize::from(row.is_none_or(|row| !eyes.is_known_missing(&row)));
             }
@@ -309,7 +302,7 @@ impl Catalog {
             return Ok(Imported::NothingSaid);
         }
         match eyes.ways.look(&below) {
-            There::Gone if eyes.has_nothing_at(&batch.root, &below) => {
+            There::Gone if eyes.ways.have_nothing_at(&below) => {
                 return self.import_missing(batch, eyes, below, said);
             }
             There::Gone => return Ok(Imported::NoFile),

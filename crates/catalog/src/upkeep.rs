@@ -16,11 +16,11 @@ use crate::class::{Class, Status};
 use crate::digests::{agree, algorithms};
 use crate::finding::Finding;
 use crate::moves::Gone;
-use crate::options::Options;
+use crate::options::{GoesOn, Options};
 use crate::root::Root;
 use crate::rows::{self, File, Files, Finder};
 use crate::scan::{New, Other, scan};
-use crate::sighting::{Sighting, Sightings, is_gone};
+use crate::sighting::{Sighting, Sightings};
 use crate::stat::{NEVER, Stat, is_file_of, may_be_another, number, tells_births};
 use crate::table::FILE;
 use crate::volume::FolderId;
@@ -487,21 +487,28 @@ impl Catalog {
         let mut finder = Finder::new(self.reader()?);
         let mut ways = Ways::of(&root.path)?;
         // What has another name since the last look is not gone.
-        let found = scan(&self.db, root, &statuses, &self.own_files(), None, None)?;
-        let new: HashSet<i64> = found.new.iter().map(|new| new.stat.inode).collect();
+        let new = self.new_numbers(root, &statuses, None)?;
         let mut missing = Rows::default();
         for &id in ids.iter().filter(|id| statuses.get(id) == Some(&Status::Missing)) {
             let Some(file) = finder.find(id)? else { continue };
-            let (below, number) = (file.path(), file.stat.inode);
-            let is_hidden = !matches!(ways.look(&below), There::Gone);
-            let there = root.path_of(&below).symlink_metadata();
-            let is_gone = !is_hidden && there.is_err_and(|error| is_gone(&error));
-            if is_gone && !(root.inodes_last && new.contains(&number)) {
+            let has_new_name = root.inodes_last && new.contains(&file.stat.inode);
+            if !has_new_name && ways.have_nothing_at(&file.path()) {
                 missing.ids.push(id);
                 missing.bytes = missing.bytes.saturating_add(file.stat.bytes());
             }
         }
         Ok(missing)
+    }
+
+    /// The numbers of a root's files that have no row.
+    pub(crate) fn new_numbers(
+        &self,
+        root: &Root,
+        statuses: &HashMap<i64, Status>,
+        goes_on: Option<&GoesOn>,
+    ) -> Result<HashSet<i64>, CatalogError> {
+        let found = scan(&self.db, root, statuses, &self.own_files(), None, goes_on)?;
+        Ok(found.new.iter().map(|new| new.stat.inode).collect())
     }
 
     /// Whether a file at a path, or one below it, is cataloged.

@@ -12,6 +12,7 @@ use rustix::io::Errno;
 use crate::CatalogError;
 use crate::mounts::Mounts;
 use crate::rows::split;
+use crate::sighting::is_gone;
 
 /// What is at a path below a root.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,6 +63,17 @@ impl Ways {
             Err(Errno::NOENT) => There::Gone,
             Ok(_) | Err(_) => There::File,
         }
+    }
+
+    /// Whether nothing at all is at a path below the root: no folder either, and no link that may
+    /// lead to a file.
+    pub(crate) fn have_nothing_at(&mut self, below: &[u8]) -> bool {
+        matches!(self.look(below), There::Gone)
+            && self
+                .root
+                .join(OsStr::from_bytes(below))
+                .symlink_metadata()
+                .is_err_and(|error| is_gone(&error))
     }
 }
 

@@ -16,7 +16,6 @@ use crate::finding::Finding;
 use crate::moves::is_altered;
 use crate::options::{GoesOn, Verb};
 use crate::rows::{self, File, Finder};
-use crate::scan::scan;
 use crate::scrub::cost;
 use crate::sighting::Sighting;
 use crate::stat::{NEVER, Stat, birth, is_beyond, is_file_of, may_be_another, number};
@@ -282,11 +281,9 @@ impl Work<'_> {
     /// Whether a file without a row has this number. A scrub looks for it once, at all of the root.
     fn has_new_name(&mut self, number: i64) -> Result<bool, CatalogError> {
         if self.new_numbers.is_none() {
-            let own = self.catalog.own_files();
-            let (db, root) = (&self.catalog.db, &self.batch.root);
             let goes_on = self.options.goes_on.as_ref();
-            let found = scan(db, root, &self.statuses, &own, None, goes_on)?;
-            self.new_numbers = Some(found.new.iter().map(|new| new.stat.inode).collect());
+            let numbers = self.catalog.new_numbers(&self.batch.root, &self.statuses, goes_on)?;
+            self.new_numbers = Some(numbers);
         }
         Ok(self.new_numbers.as_ref().is_some_and(|numbers| numbers.contains(&number)))
     }
