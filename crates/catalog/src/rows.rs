@@ -6,10 +6,12 @@
 //! lasts: while one does, the log cannot shrink.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::vec;
 
 use lanesum_list::{Digest, Digests};
+use rusqlite::functions::FunctionFlags;
+use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension as _, Row};
 
 use crate::class::Status;
@@ -20,6 +22,8 @@ use crate::{CatalogError, digests};
 
 /// Rows of a page.
 const PAGE: i64 = 10_000;
+/// States that are gathered.
+const GATHERED: usize = 4096;
 
 /// Whether what is cataloged with this size and these digests has the content of a file of that
 /// size with those. Of a size that no list told, a digest has to be such that does not meet by
@@ -130,7 +134,10 @@ pub(crate) struct State {
 
 impl State {
     pub(crate) fn read(row: &Row<'_>) -> Result<Self, CatalogError> {
-        let values = STATE.verified::<4>(row, 0)?;
+        Self::of(STATE.verified::<4>(row, 0)?)
+    }
+
+    fn of(values: [ValueRef<'_>; 4]) -> Result<Self, CatalogError> {
         let number = |place: usize| values[place].as_i64().map_err(rusqlite::Error::from);
         let id = number(0)?;
         let status = Status::of_number(number(3)?)
@@ -138,25 +145,36 @@ impl State {
         Ok(Self { id, root: number(1)?, checked: number(2)?, status })
     }
 
-    /// Every state, by the ids of the files.
+    /// Every state, by the ids of the files. SQLite calls a function with each row, which says when
+    /// it has many: to go on from row to row, and to ask for each column, takes longer.
     pub(crate) fn for_each(
         db: &Connection,
         mut take: impl FnMut(Self) -> Result<(), CatalogError>,
     ) -> Result<(), CatalogError> {
-        let sql = format!("SELECT {} FROM state t ORDER BY id", STATE.select("t"));
-        let mut statement = db.prepare_cached(&sql)?;
+        let gathered = Arc::new(Mutex::new(Gathered::default()));
+        let gatherer = Arc::clone(&gathered);
+        db.create_scalar_function("gather", 5, FunctionFlags::SQLITE_DIRECTONLY, move |row| {
+            let value = |place| row.get_raw(place);
+            Ok(lock(&gatherer).add([value(0), value(1), value(2), value(3)], value(4)))
+        })?;
+        let sql = format!("SELECT 1 FROM state t WHERE gather({})", STATE.select("t"));
+        let mut statement = db.prepare(&sql)?;
         let mut rows = statement.query([])?;
-        let mut last = 0;
-        while let Some(row) = rows.next()? {
-            let state = Self::read(row)?;
-            if state.id <= last {
-                let what = format!("file {} has its state twice, or out of order", state.id);
-                return Err(CatalogError::Damaged(what));
+        let mut states = Vec::new();
+        loop {
+            let is_last = rows.next()?.is_none();
+            let mut gathered = lock(&gathered);
+            states.clear();
+            std::mem::swap(&mut states, &mut gathered.states);
+            let error = gathered.error.take();
+            drop(gathered);
+            states.iter().try_for_each(|state| take(*state))?;
+            match error {
+                Some(error) => return Err(error),
+                None if is_last => return Ok(()),
+                None => {}
             }
-            last = state.id;
-            take(state)?;
         }
-        Ok(())
     }
 
     /// Those of the files that are not well. SQLite must not leave the others out: a flipped bit
@@ -167,6 +185,37 @@ impl State {
     ) -> Result<(), CatalogError> {
         Self::for_each(db, |state| if state.status.is_good() { Ok(()) } else { take(state) })
     }
+}
+
+/// States that SQLite gave one after the other.
+#[derive(Default)]
+struct Gathered {
+    states: Vec<State>,
+    last: i64,
+    /// Why the one behind these is none.
+    error: Option<CatalogError>,
+}
+
+impl Gathered {
+    /// Adds a row with its seal; whether somebody is to look at what is here.
+    fn add(&mut self, values: [ValueRef<'_>; 4], seal: ValueRef<'_>) -> bool {
+        match STATE.require_seal(&values, seal).and_then(|()| State::of(values)) {
+            Ok(state) if state.id <= self.last => {
+                let what = format!("file {} has its state twice, or out of order", state.id);
+                self.error = Some(CatalogError::Damaged(what));
+            }
+            Ok(state) => {
+                self.last = state.id;
+                self.states.push(state);
+            }
+            Err(error) => self.error = Some(error),
+        }
+        self.error.is_some() || self.states.len() == GATHERED
+    }
+}
+
+fn lock(gathered: &Mutex<Gathered>) -> MutexGuard<'_, Gathered> {
+    gathered.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// All files of a root.

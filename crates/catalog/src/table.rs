@@ -111,11 +111,23 @@ impl Table {
         for (place, value) in values[..length].iter_mut().enumerate() {
             *value = row.get_ref(first + place)?;
         }
-        let seal = seal::of(self.number, values[..length].iter().copied());
-        if row.get_ref(first + length)? == ValueRef::Integer(seal) {
-            return Ok(values);
+        self.require_seal(&values[..length], row.get_ref(first + length)?)?;
+        Ok(values)
+    }
+
+    /// Holds the values of a row against its seal.
+    ///
+    /// # Errors
+    /// The same.
+    pub(crate) fn require_seal(
+        &self,
+        values: &[ValueRef<'_>],
+        seal: ValueRef<'_>,
+    ) -> Result<(), CatalogError> {
+        if seal == ValueRef::Integer(seal::of(self.number, values.iter().copied())) {
+            return Ok(());
         }
-        let key = match row.get_ref(first)? {
+        let key = match values[0] {
             ValueRef::Integer(id) => id.to_string(),
             ValueRef::Text(key) | ValueRef::Blob(key) => key.escape_ascii().to_string(),
             _ => "without key".to_owned(),
