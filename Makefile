@@ -23,7 +23,7 @@ UNITS = $(DESTDIR)$(PREFIX)/lib/systemd/system
 UNIT_NAMES = lanesum.service lanesum-scrub@.service lanesum-scrub@.timer
 
 .PHONY: build python wheel bench-python test test-format test-lints test-no-std test-aarch64 test-oldest \
-	test-code test-apart test-stranger test-python test-wheel test-clusters test-spark test-instructions \
+	test-build test-code test-together test-stranger test-python test-wheel test-clusters test-spark test-instructions \
 	test-docs test-fuzz test-bench test-miri test-asan test-tsan record-instructions record-api fuzz bench \
 	bench-peers plots deny install install-md5sum-link uninstall
 .NOTPARALLEL:
@@ -35,10 +35,10 @@ build:
 # Cheapest first, so that the common mistakes show at once. Beside it stand `test-python` and
 # `test-bench`, which take as long again: side by side they are no faster on two processors, since
 # builds keep these busy.
-test: test-format test-lints test-no-std test-aarch64 test-oldest test-code test-apart
+test: test-format test-lints test-no-std test-aarch64 test-build test-together
 
 # Panics of a test still name their lines; full debug information would double the time to build.
-test-lints test-code test-no-std test-aarch64 test-oldest test-stranger test-docs test-wheel test-clusters \
+test-lints test-build test-code test-no-std test-aarch64 test-oldest test-stranger test-docs test-wheel test-clusters \
 	test-bench test-asan test-tsan: export CARGO_PROFILE_DEV_DEBUG = line-tables-only
 # What a second build would use takes the first one longer.
 test-%: export CARGO_INCREMENTAL = 0
@@ -82,17 +82,21 @@ test-oldest:
 	then echo 'Rust $(OLDEST) not tried: rustup cannot install it here'; \
 	else $(CARGO) +$(OLDEST) check $(OURS); fi
 
+test-build:
+	$(CARGO) test $(OURS) --no-run
+
 # The examples in the documentation are tested with the rest. Many tests of the program wait for a
 # clock: with a thread more than there are processors these take 107 s, not 131.
 test-code: export RUST_TEST_THREADS ?= $(shell expr $$(nproc) + 1)
 test-code:
 	$(CARGO) test $(OURS)
 
-# What builds in folders of its own, two at a time: for a part of its time each waits for one crate,
-# or for a program that has one processor.
-APART = test-stranger test-fuzz test-instructions test-docs
-test-apart:
-	printf '%s\n' $(APART) | xargs -n 1 -P 2 $(MAKE) --no-print-directory
+# Two at a time, the longest first, and the others with what it leaves of the processors: tests wait
+# for clocks, builds for one crate.
+TOGETHER = test-oldest test-stranger test-fuzz test-instructions test-docs
+test-together:
+	printf '%s\n' '$(MAKE) test-code' $(patsubst %,'nice $(MAKE) %',$(TOGETHER)) | \
+		xargs -I COMMAND -P 2 sh -c 'COMMAND --no-print-directory'
 
 # As a program that uses the libraries: without this workspace's profiles, which optimise
 # everything, in threads of 1 MiB, without features, with the usual ones and with all.

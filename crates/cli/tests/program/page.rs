@@ -17,7 +17,7 @@ use super::*;
 /// rest.
 const AHEAD: i64 = 62;
 /// Files of a tree, and their bytes.
-const FILES: usize = 40;
+const FILES: usize = 120;
 const BYTES: usize = 500_000;
 /// The one that rots.
 const ROTTEN: &str = "tree/0000 <b>holiday.jpg";
@@ -39,7 +39,7 @@ fn a_browser_sees_rot_and_pauses_and_resumes_a_scrub() {
     browser.until("the login page", "document.querySelector('#code') !== null");
     browser.value("document.querySelector('#code').focus()");
     browser.type_text(&daemon.code);
-    browser.press_enter();
+    browser.submit(Browser::press_enter);
     browser.until("the page", "document.querySelector('#bad') !== null");
 
     // Numbers move by themselves.
@@ -57,7 +57,7 @@ fn a_browser_sees_rot_and_pauses_and_resumes_a_scrub() {
 
     // By keyboard.
     browser.value("document.querySelector('form[action$=\"/pause\"] button').focus()");
-    browser.press_enter();
+    browser.submit(Browser::press_enter);
     browser.until("a pause", "document.body.textContent.includes('PAUSED since')");
     browser.until("that it stands", &format!("{words} === 'Nothing is read at the moment.'"));
     assert!(text(&run(&folder, "status").stdout).contains("PAUSED since"));
@@ -80,13 +80,14 @@ fn a_browser_sees_rot_and_pauses_and_resumes_a_scrub() {
         fs::copy(Path::new(env!("CARGO_TARGET_TMPDIR")).join("page-1280-light.png"), docs).unwrap();
     }
     browser.value("document.querySelector('form[action$=\"/resume\"] button').focus()");
-    browser.press_enter();
+    browser.submit(Browser::press_enter);
     browser.until("that it goes on", &format!("{words}.startsWith('Reads ')"));
 
     // As fast as it goes, to the end.
     browser.value("document.querySelector('summary').click()");
     browser.value("document.querySelector('input[name=rate]').value = ''");
-    browser.value("document.querySelector('form[action$=\"/limit\"]').requestSubmit()");
+    let submit = "document.querySelector('form[action$=\"/limit\"]').requestSubmit()";
+    browser.submit(|browser| drop(browser.value(submit)));
     browser.until("the new limit", "document.body.textContent.includes('as fast as it goes')");
     browser.until("the end", &format!("{words} === 'Nothing is read at the moment.'"));
     let status = text(&run(&folder, "status").stdout);
@@ -309,6 +310,15 @@ impl Browser {
             }
             self.call("Input.dispatchKeyEvent", key);
         }
+    }
+
+    /// Does what submits a form, and waits for the page that answers it: what is done to the one
+    /// before is lost.
+    #[track_caller]
+    fn submit(&mut self, it: impl FnOnce(&mut Self)) {
+        self.value("window.isSubmitted = true");
+        it(self);
+        self.until("an answer", "window.isSubmitted === undefined");
     }
 
     /// Takes a picture of the whole page, for whoever looks at it.
