@@ -91,12 +91,11 @@ test-code: export RUST_TEST_THREADS ?= $(shell expr $$(nproc) + 1)
 test-code:
 	$(CARGO) test $(OURS)
 
-# Two at a time, the longest first, and the others with what it leaves of the processors: tests wait
-# for clocks, builds for one crate.
-TOGETHER = test-oldest test-stranger test-fuzz test-instructions test-docs
+# Two at a time, the longest first: tests wait for clocks, builds for one crate. What only builds
+# takes what the tests leave of the processors.
 test-together:
-	printf '%s\n' '$(MAKE) test-code' $(patsubst %,'nice $(MAKE) %',$(TOGETHER)) | \
-		xargs -I COMMAND -P 2 sh -c 'COMMAND --no-print-directory'
+	printf '%s\n' '$(MAKE) test-code' '$(MAKE) test-fuzz' $(patsubst %,'nice $(MAKE) test-%', \
+		stranger oldest instructions docs) | xargs -I COMMAND -P 2 sh -c 'COMMAND --no-print-directory'
 
 # As a program that uses the libraries: without this workspace's profiles, which optimise
 # everything, in threads of 1 MiB, without features, with the usual ones and with all.

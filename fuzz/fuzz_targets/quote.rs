@@ -3,6 +3,7 @@
 #![no_main]
 
 #[path = "../../crates/cli/src/quote.rs"]
+#[allow(dead_code, reason = "the program has more uses for it")]
 mod quote;
 
 use libfuzzer_sys::fuzz_target;
