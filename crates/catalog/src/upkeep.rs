@@ -55,44 +55,21 @@ impl Catalog {
         let (before, beside) = if known.is_some() { (known, renamed) } else { (renamed, None) };
         let known = before.as_ref().map_or(Algorithms::NONE, |file| algorithms(&file.digests));
         let algorithms = root.policy.algorithms.union(known);
-        let job = Job { source: Source::Regular(whole.clone()), algorithms, context: () };
         let now = (options.clock)();
-        let outcome = engine::run(&options.engine, std::iter::once(job)).next();
-        let unreadable = |words: String| CatalogError::io(&whole)(std::io::Error::other(words));
-        let hashed = match outcome.map(|outcome| outcome.result) {
-            Some(Ok(hashed)) => hashed,
-            Some(Err(error)) => return Err(unreadable(error.to_string())),
-            None => return Err(unreadable("it was not read".to_owned())),
-        };
-        let stat = Stat::of_hashed(&hashed)
-            .ok_or_else(|| unreadable("only regular files are cataloged".to_owned()))?;
-        let digests = hashed.digests;
+        let (stat, digests) = read(&whole, algorithms, options)?;
         let put_aside = match &before {
             Some(file) if file.path() == below => {
                 self.put_aside(&root, (&statuses, &sightings), file, &stat)?
             }
             _ => None,
         };
-        let own = before.as_ref().map(|file| file.id);
-        let has_links = look_at(&whole).is_ok_and(|stat| stat.st_nlink > 1);
-        let mut links = kept(&statuses, |id| has_links && Some(id) != own);
-        if has_links {
-            // What was not looked at since is not known to be damaged.
-            let rows = self.rows_of_number(root.id, stat.inode)?.into_iter().map(|row| row.id);
-            links.extend(rows.filter(|id| Some(*id) != own));
-            links.sort_unstable();
-            links.dedup();
-        }
-        let links = self.places(&root, links)?;
+        let others = [&before, &beside].map(|file| file.as_ref().map(|file| file.id));
+        let links = self.links_of(&root, &statuses, (&whole, &stat), others)?;
         let mut batch = Batch::begin(&self.db, root, "accept", now)?;
         batch.sight(stat.inode, None);
         let mut finding = Finding::new(Class::Accepted, below.clone()).after(&stat, &digests);
-        // Other names of it lead to the same bytes.
-        for (file, there) in links {
-            if there != Some(stat) || beside.as_ref().is_some_and(|beside| beside.id == file.id) {
-                continue;
-            }
-            finding.files += 1;
+        finding.files += links.len() as u64;
+        for file in links {
             let (digests, is_settled) = (digests.clone(), stat.is_settled_at(now));
             batch.state(file.id, now, Status::Fresh);
             let after = File { stat, digests, is_settled, was_moved: false, ..file.clone() };
@@ -126,6 +103,28 @@ impl Catalog {
             batch.event(Finding::new(Class::Forgotten, file.path()), now);
         }
         self.end(batch, finding, now)
+    }
+
+    /// The rows, but for these, of other names of a file, which lead to the same bytes: those that
+    /// are not known to be as cataloged, and those that have its number.
+    fn links_of(
+        &self,
+        root: &Root,
+        statuses: &HashMap<i64, Status>,
+        (path, stat): (&Path, &Stat),
+        but: [Option<i64>; 2],
+    ) -> Result<Vec<File>, CatalogError> {
+        if !look_at(path).is_ok_and(|stat| stat.st_nlink > 1) {
+            return Ok(Vec::new());
+        }
+        let mut ids = kept(statuses, |_| true);
+        // What was not looked at since is not known to be damaged.
+        ids.extend(self.rows_of_number(root.id, stat.inode)?.into_iter().map(|row| row.id));
+        ids.retain(|id| !but.contains(&Some(*id)));
+        ids.sort_unstable();
+        ids.dedup();
+        let places = self.places(root, ids)?;
+        Ok(places.into_iter().filter(|(_, there)| *there == Some(*stat)).map(|it| it.0).collect())
     }
 
     /// The new names of what was the file of a damaged row, in whose place another is accepted, and
@@ -566,6 +565,25 @@ impl Catalog {
         found.ids.sort_unstable();
         Ok(found)
     }
+}
+
+/// Reads a file: how it looked then, and its digests.
+fn read(
+    path: &Path,
+    algorithms: Algorithms,
+    options: &Options,
+) -> Result<(Stat, Digests), CatalogError> {
+    let unreadable = |words: String| CatalogError::io(path)(std::io::Error::other(words));
+    let job = Job { source: Source::Regular(path.to_owned()), algorithms, context: () };
+    let outcome = engine::run(&options.engine, std::iter::once(job)).next();
+    let hashed = match outcome.map(|outcome| outcome.result) {
+        Some(Ok(hashed)) => hashed,
+        Some(Err(error)) => return Err(unreadable(error.to_string())),
+        None => return Err(unreadable("it was not read".to_owned())),
+    };
+    let stat = Stat::of_hashed(&hashed)
+        .ok_or_else(|| unreadable("only regular files are cataloged".to_owned()))?;
+    Ok((stat, hashed.digests))
 }
 
 /// The ids of the rows whose last good digest is kept, as far as they are wanted, in their order.
