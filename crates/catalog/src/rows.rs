@@ -481,7 +481,8 @@ mod tests {
     use rusqlite::StatementStatus;
 
     use super::*;
-    use crate::{Catalog, Options, Policy, Verb};
+    use crate::table::int;
+    use crate::{Catalog, Options, Policy, Verb, schema};
 
     /// SQLite, left to itself, plans a statement anew for each folder.
     #[test]
@@ -502,5 +503,72 @@ mod tests {
         }
         let statement = catalog.db.prepare_cached(&files.file_sql).unwrap();
         assert_eq!((count, statement.get_status(StatementStatus::RePrepare)), (20, 0));
+    }
+
+    /// States of this many files, good ones but for each seventh.
+    fn states_of(files: usize) -> Connection {
+        let db = Connection::open_in_memory().unwrap();
+        schema::STEPS.iter().for_each(|step| db.execute_batch(step).unwrap());
+        let mut putter = STATE.putter(&db).unwrap();
+        for id in 1..=files as i64 {
+            let status = if id % 7 == 0 { Status::Missing } else { Status::Good };
+            putter.put(&[int(id), int(1), int(10 * id), int(status.number())]).unwrap();
+        }
+        drop(putter);
+        db
+    }
+
+    fn gathered(db: &Connection) -> (Vec<i64>, Option<String>) {
+        let mut ids = Vec::new();
+        let done = State::for_each(db, |state| {
+            assert_eq!((state.root, state.checked), (1, 10 * state.id));
+            assert_eq!(state.status == Status::Missing, state.id % 7 == 0);
+            ids.push(state.id);
+            Ok(())
+        });
+        (ids, done.err().map(|error| error.to_string()))
+    }
+
+    #[test]
+    fn every_state_is_given_once_and_in_order_however_many_there_are() {
+        for files in [0, 1, GATHERED - 1, GATHERED, GATHERED + 1, 2 * GATHERED, 3 * GATHERED + 5] {
+            let db = states_of(files);
+            let all: Vec<i64> = (1..=files as i64).collect();
+            // A second time, too: what was left of the first is not given again.
+            for _ in 0..2 {
+                assert_eq!(gathered(&db), (all.clone(), None), "{files}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_state_that_is_not_as_written_is_told_behind_those_before_it() {
+        let last = GATHERED + 3;
+        for id in [1, GATHERED - 1, GATHERED, GATHERED + 1, last] {
+            for sql in [
+                "UPDATE state SET status = status + 1 WHERE id = ?1",
+                "UPDATE state SET checked = checked + 1 WHERE id = ?1",
+                "UPDATE state SET seal = seal + 1 WHERE id = ?1",
+            ] {
+                let db = states_of(last);
+                db.execute(sql, [id as i64]).unwrap();
+                let (ids, error) = gathered(&db);
+                assert_eq!(ids, (1..id as i64).collect::<Vec<_>>(), "{sql}");
+                let words = format!("row {id} of the table state has a wrong seal");
+                assert!(error.as_ref().is_some_and(|it| it.contains(&words)), "{sql}: {error:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn who_takes_states_ends_it() {
+        let db = states_of(10);
+        let mut taken = 0;
+        let done = State::for_each(&db, |_| {
+            taken += 1;
+            if taken < 3 { Ok(()) } else { Err(CatalogError::Damaged("enough".to_owned())) }
+        });
+        assert_eq!((taken, done.unwrap_err().to_string().contains("enough")), (3, true));
+        assert_eq!(gathered(&db).0.len(), 10);
     }
 }
