@@ -407,8 +407,10 @@ impl Batch {
             db.prepare_cached("DELETE FROM sighting WHERE file = ?1")?.execute([row])?;
         }
         for (number, sighting) in mem::take(&mut self.sightings) {
-            let sql = "DELETE FROM sighting WHERE root = ?1 AND inode = ?2";
-            db.prepare_cached(sql)?.execute([root, number])?;
+            // Nor of another root of the volume, where the file may have been.
+            let sql = "DELETE FROM sighting WHERE inode = ?1 AND \
+                       (root = ?2 OR root IN (SELECT id FROM root WHERE volume = ?3))";
+            db.prepare_cached(sql)?.execute((number, root, &self.root.volume))?;
             if let Some(sighting) = sighting {
                 sighting.put(db, Ids::take(&mut self.ids.sighting), root)?;
             }

@@ -7,6 +7,7 @@ use lanesum_checksum::error::message;
 use rusqlite::{ErrorCode, ffi};
 
 use crate::class::Status;
+use crate::root::NOTHING;
 use crate::window::Window;
 
 /// Why the catalog did not do it. What was committed before stays.
@@ -253,6 +254,11 @@ impl CatalogError {
                 shown(path),
                 status.name(),
                 shown(place)
+            ),
+            Self::NotThere { path, why } if why.ends_with(NOTHING) => format!(
+                "{}: {why}; mount or put back what was there; if it is gone for good: `{}`",
+                shown(path),
+                spelling.command("forget", Some(path))
             ),
             Self::NotThere { path, why } => format!(
                 "{}: {why}; mount or put back what was there; if its files are here from now on: `{}`; \

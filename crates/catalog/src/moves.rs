@@ -59,7 +59,8 @@ impl Gone {
         new: &New,
     ) -> Option<File> {
         let Self { files, by_inode, damaged, births_are_known, .. } = self;
-        if let Some(seen) = sightings.at(root, &new.stat, || new.path.clone()) {
+        let seen = sightings.at(root, &new.stat, || new.path.clone());
+        if let Some(seen) = seen.filter(|seen| seen.is_of_root()) {
             return damaged.get(&seen.row).and_then(|&place| files[place].take());
         }
         let places = by_inode.get(&new.stat.inode)?;

@@ -521,7 +521,12 @@ impl Catalog {
             Ok(())
         })?;
         for class in accepted.values() {
-            counts.entry(*class).and_modify(|count| *count = count.saturating_sub(1));
+            // What moved, and whose old name was forgotten, is accepted as new.
+            let others = [Class::New, Class::Moved];
+            let left = |class: &&Class| counts.get(*class).is_some_and(|count| *count > 0);
+            if let Some(class) = std::iter::once(class).chain(&others).find(left) {
+                counts.entry(*class).and_modify(|count| *count -= 1);
+            }
         }
         Ok(counts)
     }

@@ -14,6 +14,9 @@ use crate::table::{ROOT, blob, int, text};
 use crate::volume::FolderId;
 use crate::{Catalog, CatalogError, digests};
 
+/// Why a root is suspended that was emptied.
+pub(crate) const NOTHING: &str = "nothing is in it";
+
 /// A folder that is cataloged with all that is in it, on one file system.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -91,6 +94,9 @@ impl Root {
     pub(crate) fn why_not_there(&self) -> Option<String> {
         match FolderId::of(&self.path) {
             Ok(found) if found.is_that_of(&self.volume, self.inode) => None,
+            Ok(_) if is_empty(&self.path) => {
+                Some(format!("another folder is there, and {NOTHING}"))
+            }
             Ok(_) => Some("another volume or another folder is there".to_owned()),
             Err(error) => Some(lanesum_checksum::error::message(&error)),
         }
@@ -147,6 +153,11 @@ impl Root {
             bytes: row.get(9)?,
         })
     }
+}
+
+/// Whether a folder has nothing in it, as one that a disk is to be mounted on.
+fn is_empty(folder: &Path) -> bool {
+    std::fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_none())
 }
 
 impl Catalog {

@@ -36,6 +36,7 @@ use crate::mounts::MountTable;
 use crate::moves::{Gone, changed_beside};
 use crate::options::{Options, Reread, Verb};
 use crate::overview::Run;
+use crate::root::NOTHING;
 use crate::rows::{self, File, Files, Finder, State, checked};
 use crate::scan::{New, Other, Scan, scan};
 use crate::scrub::Due;
@@ -57,9 +58,6 @@ pub(crate) const UNLISTED: &str = "unlisted";
 
 /// The outcome of a run that ended since the catalog itself is damaged.
 pub(crate) const DAMAGED: &str = "damaged";
-
-/// Why a root is suspended that was emptied.
-const NOTHING: &str = "nothing is in it";
 
 impl Catalog {
     /// Looks at a root, as the verb says, and tells what it finds, each once it is on the medium.

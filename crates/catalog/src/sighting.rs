@@ -20,6 +20,9 @@ use crate::table::{FILE, SIGHTING, blob, int};
 use crate::way::{There, Ways};
 use crate::{CatalogError, digests};
 
+/// The row of what was seen in another root.
+const NONE: i64 = 0;
+
 /// A damaged file, as it was read last.
 #[derive(Clone, Debug)]
 pub(crate) struct Sighting {
@@ -43,6 +46,11 @@ impl Sighting {
         let (size, modified) = (row.stat.size, row.stat.modified);
         let (place, digests) = (row.place(), row.digests.clone());
         Self { row: row.id, stat, place, checked, status, size, modified, digests }
+    }
+
+    /// Whether it was seen in the root itself, and held against a row of that.
+    pub(crate) fn is_of_root(&self) -> bool {
+        self.row != NONE
     }
 
     /// What a row has that is made for the file: it was never as it should be under that name.
@@ -125,15 +133,23 @@ pub(crate) struct Sightings {
 }
 
 impl Sightings {
-    /// What was seen of a root.
+    /// What was seen of a root; and of others of its volume, since a file may come from there with
+    /// its number. No row of this one is that of these.
     pub(crate) fn of(db: &Connection, root: &Root) -> Result<Self, CatalogError> {
         let mut all =
             Self { by_number: HashMap::new(), births_are_known: tells_births(&root.path) };
-        let sql = format!("SELECT {} FROM sighting t WHERE root = ?1", SIGHTING.select("t"));
+        // What was seen here comes last, and holds.
+        let sql = format!(
+            "SELECT {} FROM sighting t WHERE root = ?1 OR root IN \
+             (SELECT id FROM root WHERE volume = ?2) ORDER BY root = ?1",
+            SIGHTING.select("t")
+        );
         let mut statement = db.prepare(&sql)?;
-        let mut rows = statement.query([root.id])?;
+        let mut rows = statement.query((root.id, &root.volume))?;
         while let Some(row) = rows.next()? {
-            all.insert(Sighting::read(row)?);
+            let seen = Sighting::read(row)?;
+            let is_here = row.get::<_, i64>(1)? == root.id;
+            all.insert(if is_here { seen } else { Sighting { row: NONE, ..seen } });
         }
         Ok(all)
     }

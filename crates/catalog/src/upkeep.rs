@@ -200,6 +200,10 @@ impl Catalog {
     }
 
     fn accept_volume(&mut self, root: Root, options: &Options) -> Result<Finding, CatalogError> {
+        // Where a disk is to be mounted there is an empty folder.
+        if let Some(why) = self.why_blank(&root, root.policy.max_gone)? {
+            return Err(CatalogError::NotThere { path: root.path, why });
+        }
         let found = FolderId::of(&root.path).map_err(CatalogError::io(&root.path))?;
         let now = (options.clock)();
         let finding = Finding {

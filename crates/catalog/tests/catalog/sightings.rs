@@ -662,3 +662,57 @@ fn what_looked_like_it_in_its_place_goes_its_way() {
     let lines = archive.run(Verb::Update).lines();
     assert_eq!(lines, ["missing one", "moved two -> three", "touched two -> three"]);
 }
+
+/// Folders of one volume have the numbers of one another's files.
+#[test]
+fn what_goes_to_another_folder_of_the_catalog_is_as_damaged() {
+    for is_forgotten in [false, true] {
+        let Some(archive) = damaged(&["file", "other"]) else { return };
+        let there = Archive::of(&["well"]);
+        let run = |verb| {
+            let mut catalog = archive.open();
+            let root = there.root(&mut catalog);
+            let mut findings = Vec::new();
+            let mut tell = |finding: &Finding| {
+                findings.push(finding.clone());
+                Ok(())
+            };
+            let summary = catalog.run(&root, verb, &options(), &mut tell).unwrap();
+            Told { findings, summary }.lines()
+        };
+        run(Verb::Add);
+        fs::rename(archive.path("file"), there.path("came")).unwrap();
+        if is_forgotten {
+            archive.open().forget(&archive.path("file"), &options()).unwrap();
+        }
+        assert_eq!(run(Verb::Audit), ["altered came"], "{is_forgotten}");
+        assert_eq!(run(Verb::Update), ["altered came"], "{is_forgotten}");
+        // Back again, and there once more.
+        fs::rename(there.path("came"), archive.path("back")).unwrap();
+        let at = if is_forgotten { "altered back" } else { "altered file -> back" };
+        assert_eq!(archive.run(Verb::Update).lines(), [at]);
+        fs::rename(archive.path("back"), there.path("came")).unwrap();
+        assert_eq!(run(Verb::Update), ["altered came"], "{is_forgotten}");
+        // Until somebody says that it is right: then an edit is one.
+        archive.open().accept(&there.path("came"), &options()).unwrap();
+        assert_eq!(run(Verb::Update), [""; 0]);
+        there.write("came", "edited");
+        assert_eq!(run(Verb::Update), ["changed came"]);
+    }
+}
+
+/// Where a disk is to be mounted.
+#[test]
+fn an_empty_folder_in_the_place_of_one_is_not_accepted() {
+    let Some(archive) = cataloged(&["tree/file"]) else { return };
+    let whole = archive.tree.path();
+    let away = tempfile::tempdir_in(whole.parent().unwrap()).unwrap();
+    let aside = away.path().join("aside");
+    fs::rename(whole, &aside).unwrap();
+    fs::create_dir(whole).unwrap();
+    let refused = archive.open().accept(whole, &options());
+    assert!(matches!(refused, Err(CatalogError::NotThere { .. })), "{refused:?}");
+    fs::remove_dir(whole).unwrap();
+    fs::rename(&aside, whole).unwrap();
+    assert_eq!(archive.run(Verb::Audit).lines(), [""; 0]);
+}

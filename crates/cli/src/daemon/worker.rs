@@ -238,7 +238,9 @@ impl Worker {
         let mut catalog = match Catalog::open_existing(&self.path, "serve") {
             Ok(catalog) => catalog,
             Err(CatalogError::Locked { holder }) => {
-                if self.holder.as_ref() != Some(&holder) {
+                // A call that is noted has it for a moment.
+                let is_own = holder.starts_with(&format!("process {} ", std::process::id()));
+                if !is_own && self.holder.as_ref() != Some(&holder) {
                     let words = format!("waits for {holder}, which has the catalog");
                     lock(&self.console).message(words.as_bytes());
                     self.holder = Some(holder);
