@@ -195,7 +195,11 @@ impl Catalog {
     /// Those of the catalog.
     pub fn bring_home(&self) -> Result<(), CatalogError> {
         let sql = "PRAGMA wal_checkpoint(PASSIVE)";
-        Ok(self.db.query_row(sql, [], |_| Ok(()))?)
+        match self.db.query_row(sql, [], |_| Ok(())) {
+            // On a full disk it stays in the log, whole.
+            Err(error) if error.sqlite_error_code() == Some(ErrorCode::DiskFull) => Ok(()),
+            brought => Ok(brought?),
+        }
     }
 
     /// The files that it consists of, which are never cataloged, and must not even be opened: to

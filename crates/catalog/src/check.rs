@@ -30,6 +30,7 @@ impl Catalog {
         for (what, found) in looks(&self.db) {
             match found {
                 Ok(found) => wrong.extend(found),
+                Err(error) if is_of_memory(&error) => return Err(error.into()),
                 // What keeps anybody from looking is a finding, too.
                 Err(error) => wrong.push(format!("{what} cannot be read: {error}")),
             }
@@ -105,6 +106,11 @@ impl Catalog {
     }
 }
 
+/// Whether this program had no room, which says nothing of the catalog.
+fn is_of_memory(error: &rusqlite::Error) -> bool {
+    error.sqlite_error_code() == Some(ErrorCode::OutOfMemory)
+}
+
 /// All that is looked at, one after the other, each with what is wrong with it.
 fn looks(db: &Connection) -> impl Iterator<Item = (String, rusqlite::Result<Vec<String>>)> {
     type Look = fn(&Connection) -> rusqlite::Result<Vec<String>>;
@@ -137,9 +143,9 @@ pub(crate) fn require_rows(db: &Connection) -> Result<(), CatalogError> {
 
 fn lost(db: &Connection) -> rusqlite::Result<Vec<String>> {
     let mut wrong = Vec::new();
-    // The newest run and a pause belong to no other row, and have no index: what is lost of a page
-    // is room that it does not account for.
-    for table in ["root", "run", "manner", "stretch"] {
+    // The newest run and event, a pause and a sighting belong to no other row, and have no index:
+    // what is lost of a page is room that it does not account for.
+    for table in ["root", "run", "manner", "stretch", "sighting", "event"] {
         let found: String =
             db.query_row(&format!("PRAGMA quick_check({table})"), [], |row| row.get(0))?;
         if found != "ok" {

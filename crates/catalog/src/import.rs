@@ -93,6 +93,8 @@ struct Said {
     modified: Option<i64>,
     digests: Digests,
     is_contradicted: bool,
+    /// Whether its file is there by another way to write its name.
+    is_written_otherwise: bool,
     /// How many were said before.
     order: u64,
 }
@@ -109,12 +111,21 @@ impl Import {
             modified: time.map(|time| nanoseconds(time.seconds, i64::from(time.nanoseconds))),
             digests: record.digests.clone(),
             is_contradicted: false,
+            is_written_otherwise: false,
             order: self.count,
         };
         self.count += 1;
         match self.files.entry(path.into_os_string()) {
             Entry::Occupied(mut before) => before.get_mut().join(said),
             Entry::Vacant(place) => _ = place.insert(said),
+        }
+    }
+
+    /// Says that the file of a path that is not there is there by another way to write its name, as
+    /// with slashes: it is no [missing](Imported::Missing) one.
+    pub fn is_written_otherwise(&mut self, path: &Path) {
+        if let Some(said) = self.files.get_mut(path.as_os_str()) {
+            said.is_written_otherwise = true;
         }
     }
 
@@ -167,6 +178,7 @@ impl Said {
             mem::swap(self, &mut said);
         }
         self.is_contradicted |= said.is_contradicted;
+        self.is_written_otherwise |= said.is_written_otherwise;
         let differ =
             |one: Option<i64>, other| one.zip(other).is_some_and(|(one, other)| one != other);
         self.is_contradicted |= agree(&self.digests, &said.digests) == Some(false)
@@ -365,8 +377,8 @@ impl Catalog {
                 Some(true) => Imported::NoFile,
             });
         }
-        let Said { size, modified, digests, is_contradicted, .. } = said;
-        if !eyes.are_missed {
+        let Said { size, modified, digests, is_contradicted, is_written_otherwise, .. } = said;
+        if !eyes.are_missed || is_written_otherwise {
             return Ok(Imported::NoFile);
         }
         let stat = Stat {

@@ -10,7 +10,7 @@ use lanesum_checksum::engine::look_at;
 use lanesum_checksum::walk::Entry;
 use lanesum_list::Algorithms;
 use rusqlite::types::ValueRef;
-use rusqlite::{Connection, OptionalExtension as _, Transaction, TransactionBehavior};
+use rusqlite::{Connection, OptionalExtension as _, Row, Transaction, TransactionBehavior};
 
 use crate::catalog::writer;
 use crate::digests::set_of;
@@ -148,11 +148,22 @@ impl Manners {
     }
 
     pub(crate) fn of(db: &Connection, root: i64) -> Result<Self, CatalogError> {
-        let sql = format!("SELECT {} FROM manner t WHERE root = ?1", MANNER.select("t"));
+        // All of them: with a flipped bit in its key a pause would be another root's.
+        let sql = format!("SELECT {} FROM manner t", MANNER.select("t"));
         let mut statement = db.prepare_cached(&sql)?;
-        let mut rows = statement.query([root])?;
-        let Some(row) = rows.next()? else { return Ok(Self::default()) };
-        MANNER.verify(row, 0)?;
+        let mut rows = statement.query([])?;
+        let mut manners = Self::default();
+        while let Some(row) = rows.next()? {
+            MANNER.verify(row, 0)?;
+            if row.get::<_, i64>(0)? == root {
+                manners = Self::read(row)?;
+            }
+        }
+        Ok(manners)
+    }
+
+    fn read(row: &Row<'_>) -> Result<Self, CatalogError> {
+        let root: i64 = row.get(0)?;
         let damaged = |what: &str| CatalogError::Damaged(format!("root {root} has {what}"));
         let rate: Option<i64> = row.get(1)?;
         let rate = rate.map(u64::try_from).transpose().map_err(|_| damaged("a negative rate"))?;

@@ -463,12 +463,13 @@ impl Catalog {
         let mut statement = self.db.prepare_cached(&sql)?;
         let mut rows = statement.query([])?;
         while let Some(row) = rows.next()? {
+            let event = event(row, &roots)?;
             let (run, of): (i64, i64) = (row.get(1)?, row.get(3)?);
             if run < first {
                 break;
             }
             if of == root.id {
-                take(run, event(row, &roots)?)?;
+                take(run, event)?;
             }
         }
         Ok(())

@@ -222,6 +222,10 @@ impl Catalog {
                 return Ok((Root::clone(root), below.clone()));
             }
         }
+        if found.is_empty() {
+            // That there is none is believed only where nothing says otherwise.
+            require_rows(&self.db)?;
+        }
         let first = found.into_iter().next();
         let (root, below) = first.ok_or_else(|| CatalogError::NoRoot(path.to_owned()))?;
         Ok((root.clone(), below))

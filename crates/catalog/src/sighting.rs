@@ -136,22 +136,33 @@ impl Sightings {
     /// What was seen of a root; and of others of its volume, since a file may come from there with
     /// its number. No row of this one is that of these.
     pub(crate) fn of(db: &Connection, root: &Root) -> Result<Self, CatalogError> {
+        let (all, damaged) = Self::sound_of(db, root)?;
+        damaged.map_or(Ok(all), Err)
+    }
+
+    /// The same without those that are damaged themselves; and the first of these.
+    pub(crate) fn sound_of(
+        db: &Connection,
+        root: &Root,
+    ) -> Result<(Self, Option<CatalogError>), CatalogError> {
         let mut all =
             Self { by_number: HashMap::new(), births_are_known: tells_births(&root.path) };
-        // What was seen here comes last, and holds.
-        let sql = format!(
-            "SELECT {} FROM sighting t WHERE root = ?1 OR root IN \
-             (SELECT id FROM root WHERE volume = ?2) ORDER BY root = ?1",
-            SIGHTING.select("t")
-        );
-        let mut statement = db.prepare(&sql)?;
-        let mut rows = statement.query((root.id, &root.volume))?;
-        while let Some(row) = rows.next()? {
-            let seen = Sighting::read(row)?;
-            let is_here = row.get::<_, i64>(1)? == root.id;
-            all.insert(if is_here { seen } else { Sighting { row: NONE, ..seen } });
+        let sql = "SELECT id FROM root WHERE volume = ?1 AND id != ?2";
+        let mut statement = db.prepare_cached(sql)?;
+        let others = statement.query_map((&root.volume, root.id), |row| row.get(0))?;
+        let others: Vec<i64> = others.collect::<Result<_, _>>()?;
+        let (mut here, mut elsewhere) = (Vec::new(), Vec::new());
+        let Every { sound, damaged } = every(db)?;
+        for (of, seen) in sound {
+            if of == root.id {
+                here.push(seen);
+            } else if others.contains(&of) {
+                elsewhere.push(Sighting { row: NONE, ..seen });
+            }
         }
-        Ok(all)
+        // What was seen here comes last, and holds.
+        elsewhere.into_iter().chain(here).for_each(|seen| all.insert(seen));
+        Ok((all, damaged))
     }
 
     /// What was seen of a file of this root, which looks so now; where it is is asked only if its
@@ -215,18 +226,44 @@ impl<'r> Eyes<'r> {
     }
 }
 
+/// All sightings of a catalog. None is chosen before it is held against its seal, or a flipped bit in
+/// what it is chosen by would hide it.
+#[derive(Default)]
+struct Every {
+    /// Each with the number of its root.
+    sound: Vec<(i64, Sighting)>,
+    /// Of those that are not as written, the first.
+    damaged: Option<CatalogError>,
+}
+
+fn every(db: &Connection) -> Result<Every, CatalogError> {
+    let sql = format!("SELECT {} FROM sighting t ORDER BY id", SIGHTING.select("t"));
+    let mut statement = db.prepare_cached(&sql)?;
+    let mut rows = statement.query([])?;
+    let Every { mut sound, mut damaged } = Every::default();
+    while let Some(row) = rows.next()? {
+        match Sighting::read(row) {
+            Ok(seen) => sound.push((row.get(1)?, seen)),
+            Err(error @ CatalogError::Damaged(_)) => damaged = damaged.or(Some(error)),
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(Every { sound, damaged })
+}
+
 /// Those of a catalog, in the order of the rows that they had. Where a root is not there, all are.
 pub(crate) fn rowless(db: &Connection, roots: &[Root]) -> Result<Vec<Rowless>, CatalogError> {
     let mut found: BTreeMap<i64, Rowless> = BTreeMap::new();
-    let sql = format!(
-        "SELECT {} FROM sighting t WHERE file NOT IN (SELECT id FROM state)",
-        SIGHTING.select("t")
-    );
     let mut eyes: HashMap<i64, Eyes<'_>> = HashMap::new();
-    let mut statement = db.prepare_cached(&sql)?;
-    let mut rows = statement.query([])?;
-    while let Some(row) = rows.next()? {
-        let (root, seen): (i64, _) = (row.get(1)?, Sighting::read(row)?);
+    let mut has_state = db.prepare_cached("SELECT 1 FROM state WHERE id = ?1")?;
+    let Every { sound, damaged } = every(db)?;
+    if let Some(damaged) = damaged {
+        return Err(damaged);
+    }
+    for (root, seen) in sound {
+        if has_state.exists([seen.row])? {
+            continue;
+        }
         let of = roots.iter().find(|of| of.id == root && of.inodes_last);
         let Some(of) = of else { continue };
         let eyes = match eyes.entry(root) {

@@ -315,10 +315,8 @@ impl Catalog {
     fn parting(&self, root: &Root, ids: &[i64]) -> Result<Parting, CatalogError> {
         let statuses = self.statuses(root.id)?;
         // What the catalog says of it may be damaged itself, and goes then.
-        let (sightings, sightings_are_damaged) = match Sightings::of(&self.db, root) {
-            Err(CatalogError::Damaged(_)) => (Sightings::default(), true),
-            sightings => (sightings?, false),
-        };
+        let (sightings, damaged) = Sightings::sound_of(&self.db, root)?;
+        let sightings_are_damaged = damaged.is_some();
         self.require_gone(root, (&statuses, &sightings), ids)?;
         let is_parting = |row: i64| ids.binary_search(&row).is_ok();
         let mut seen: HashMap<i64, Sighting> =

@@ -349,25 +349,25 @@ pub struct NotFound {
 }
 
 impl NotFound {
-    /// Notes an entry. `told` is the folder that the list says names are in.
-    pub fn note(&mut self, name: &[u8], told: Option<&[u8]>, place: Lookup<'_>) {
+    /// Notes an entry. `told` is the folder that the list says names are in. Gives the name of the
+    /// file that is there, if that is written in another way.
+    pub fn note(&mut self, name: &[u8], told: Option<&[u8]>, place: Lookup<'_>) -> Option<Vec<u8>> {
         self.is_encoded |= is_encoded(name);
-        if self.written.is_none() {
-            let told = told.map(|folder| Path::new(OsStr::from_bytes(folder)));
-            let folder = place.folder().or(told);
-            let otherwise = |folder, beside: Option<&Path>| {
-                let file = RefCell::new(Vec::new());
-                let written = Written::of(name, |path| {
-                    path.as_os_str().as_bytes().clone_into(&mut file.borrow_mut());
-                    is_in(folder, path)
-                })?;
-                let (name, beside) = (name.to_owned(), beside.map(Path::to_owned));
-                Some(Otherwise { name, written, file: file.into_inner(), beside })
-            };
-            let beside = place.folder_of_list();
-            self.written = otherwise(folder, None)
-                .or_else(|| beside.and_then(|beside| otherwise(Some(beside), Some(beside))));
-        }
+        let told_folder = told.map(|folder| Path::new(OsStr::from_bytes(folder)));
+        let otherwise = |folder, beside: Option<&Path>| {
+            let file = RefCell::new(Vec::new());
+            let written = Written::of(name, |path| {
+                path.as_os_str().as_bytes().clone_into(&mut file.borrow_mut());
+                is_in(folder, path)
+            })?;
+            let (name, beside) = (name.to_owned(), beside.map(Path::to_owned));
+            Some(Otherwise { name, written, file: file.into_inner(), beside })
+        };
+        let beside = place.folder_of_list();
+        let written = otherwise(place.folder().or(told_folder), None)
+            .or_else(|| beside.and_then(|beside| otherwise(Some(beside), Some(beside))));
+        let file = written.as_ref().map(|written| written.file.clone());
+        self.written = self.written.take().or(written);
         let behind_slash =
             |name: &[u8]| name.iter().rposition(|&byte| byte == b'/').map_or(0, |at| at + 1);
         if self.count == 0 {
@@ -379,6 +379,7 @@ impl NotFound {
             self.folder.truncate(behind_slash(&name[..same]));
         }
         self.count += 1;
+        file
     }
 
     /// Whether one of the names has what manifests of BagIt hold for `%` or the end of a line.

@@ -1,6 +1,8 @@
 //! A file that was found to be damaged stays known by its number, wherever it is and whatever its
 //! row was restored to.
 
+use std::os::unix::fs::FileExt as _;
+
 use lanesum_catalog::{Severity, Status};
 
 use super::*;
@@ -588,6 +590,51 @@ fn a_sighting_that_is_not_as_written_ends_a_run_and_can_be_forgotten() {
     drop(catalog);
     // By what its row was, which is as written.
     assert_eq!(archive.run(Verb::Update).lines(), ["altered file"]);
+}
+
+/// Whatever bit of one flips: also in what tells whose it is.
+#[test]
+fn a_sighting_that_is_hidden_is_missed() {
+    for column in ["id", "root", "inode", "file", "checked", "status", "good_size"] {
+        let Some(archive) = damaged(&["file", "other"]) else { return };
+        archive.open().forget(&archive.path("file"), &options()).unwrap();
+        let db = rusqlite::Connection::open(archive.catalog_path()).unwrap();
+        let sql = format!("UPDATE sighting SET {column} = {column} + 2");
+        assert_eq!(db.execute(&sql, []).unwrap(), 1);
+        drop(db);
+        is_damaged(&archive, column);
+    }
+    for table in ["sighting", "event"] {
+        let Some(archive) = damaged(&["file", "other"]) else { return };
+        archive.open().forget(&archive.path("file"), &options()).unwrap();
+        let db = rusqlite::Connection::open(archive.catalog_path()).unwrap();
+        let page = "SELECT (SELECT page_size FROM pragma_page_size) * (rootpage - 1) \
+                    FROM sqlite_schema WHERE name = ?1";
+        let page: i64 = db.query_row(page, [table], |row| row.get(0)).unwrap();
+        drop(db);
+        // How many rows are in its page.
+        let page = page.cast_unsigned();
+        let file = fs::File::options().read(true).write(true).open(archive.catalog_path()).unwrap();
+        let mut count = [0; 2];
+        file.read_exact_at(&mut count, page + 3).unwrap();
+        assert!(count[1] > 0);
+        file.write_all_at(&[count[0], count[1] - 1], page + 3).unwrap();
+        is_damaged(&archive, table);
+    }
+}
+
+#[track_caller]
+fn is_damaged(archive: &Archive, what: &str) {
+    let is_so = |came: Option<CatalogError>| matches!(came, Some(CatalogError::Damaged(_)));
+    let mut catalog = archive.open();
+    assert!(is_so(catalog.overviews(clock()).err()), "{what}: status");
+    assert!(is_so(catalog.not_well().err()), "{what}: report");
+    for verb in [Verb::Audit, Verb::Update] {
+        let root = catalog.roots().unwrap().remove(0);
+        let ended = catalog.run(&root, verb, &options(), &mut |_| Ok(()));
+        assert!(is_so(ended.err()), "{what}: {verb:?}");
+    }
+    assert!(!catalog.check().unwrap().is_empty(), "{what}");
 }
 
 /// Nor by the number that another file had, which was given again: what saves each file of a

@@ -211,7 +211,7 @@ fn read(args: &ImportArgs, console: &mut Console) -> anyhow::Result<Said> {
     options.beside = args.beside;
     let lists: Vec<_> = args.lists.iter().map(|path| stdin::list(path)).collect();
     refuse_beside_stdin(args.beside, &lists)?;
-    let (mut said, mut raw_named) = (Said::default(), Vec::new());
+    let (mut said, mut raw_named, mut written) = (Said::default(), Vec::new(), Vec::new());
     let count = lists.len();
     for list in lists {
         if list == List::Stdin && io::stdin().is_terminal() {
@@ -225,8 +225,11 @@ fn read(args: &ImportArgs, console: &mut Console) -> anyhow::Result<Said> {
             match paths_of(&record, format, &options) {
                 (path, None) => {
                     if path.symlink_metadata().is_err() {
-                        let place = place(args, &lacking.list);
-                        lacking.names.note(&record.name, format.format.folder(), place);
+                        let (place, told) = (place(args, &lacking.list), format.format.folder());
+                        let file = lacking.names.note(&record.name, told, place);
+                        let file =
+                            file.map(|file| options.path_in(&file, told, format.folder.as_deref()));
+                        written.extend(file.map(|file| (path.clone(), file)));
                     }
                     said.import.add(path, &record);
                 }
@@ -251,6 +254,9 @@ fn read(args: &ImportArgs, console: &mut Console) -> anyhow::Result<Said> {
         }
     });
     raw_named.into_iter().for_each(|(path, _, record)| said.import.add(path, &record));
+    // Nor does a file that a list names as it is called.
+    written.retain(|(_, file): &(PathBuf, PathBuf)| !said.import.knows(file));
+    written.iter().for_each(|(path, _)| said.import.is_written_otherwise(path));
     Ok(said)
 }
 
