@@ -1,5 +1,6 @@
 # The front door: `make test`, `make bench`, `make fuzz`, `make install`.
-# Needs Rust (with clippy and rustfmt), gcc and make; says so where more would be used.
+# Needs Rust (with clippy and rustfmt), gcc and make, and Python 3 to test; says so where more would
+# be used.
 
 PREFIX = /usr/local
 DESTDIR =
@@ -75,12 +76,12 @@ test-aarch64:
 		-p lanesum-table -p lanesum-list -p lanesum-checksum -p lanesum-bag -p lanesum-catalog -p lanesum-web -p lanesum \
 		--all-features -- -D warnings; fi
 
-# That the oldest compiler that Cargo.toml names builds everything.
+# That the oldest compiler that Cargo.toml names builds all but the tests.
 OLDEST := $(shell sed -n 's/^rust-version = "\(.*\)"/\1.0/p' Cargo.toml)
 test-oldest:
 	@if ! command -v rustup >/dev/null || ! rustup toolchain install --profile minimal $(OLDEST) >/dev/null 2>&1; \
 	then echo 'Rust $(OLDEST) not tried: rustup cannot install it here'; \
-	else $(CARGO) +$(OLDEST) check $(OURS); fi
+	else RUSTUP_TOOLCHAIN=$(OLDEST) $(CARGO) check $(OURS); fi
 
 test-build:
 	$(CARGO) test $(OURS) --no-run
@@ -91,11 +92,13 @@ test-code: export RUST_TEST_THREADS ?= $(shell expr $$(nproc) + 1)
 test-code:
 	$(CARGO) test $(OURS)
 
-# Two at a time, the longest first: tests wait for clocks, builds for one crate. What only builds
-# takes what the tests leave of the processors.
+# Two at a time, the longest first: tests wait for clocks, builds for one crate. All but fuzzing
+# takes what the tests leave of the processors. What failed is named last, below all else.
 test-together:
-	printf '%s\n' '$(MAKE) test-code' '$(MAKE) test-fuzz' $(patsubst %,'nice $(MAKE) test-%', \
-		stranger oldest instructions docs) | xargs -I COMMAND -P 2 sh -c 'COMMAND --no-print-directory'
+	@exec 3>&1; failed=$$(printf '%s\n' '$(MAKE) test-code' '$(MAKE) test-fuzz' \
+		$(patsubst %,'nice $(MAKE) test-%',stranger oldest instructions docs) | xargs -I COMMAND -P 2 \
+		sh -c 'COMMAND --no-print-directory >&3 || { echo "COMMAND"; exit 1; }') || \
+		{ printf 'failed: %s\n' "$$failed" >&2; exit 1; }
 
 # As a program that uses the libraries: without this workspace's profiles, which optimise
 # everything, in threads of 1 MiB, without features, with the usual ones and with all.

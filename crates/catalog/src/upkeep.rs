@@ -100,7 +100,8 @@ impl Catalog {
         }
         if let Some(file) = beside {
             batch.forget(vec![file.id], file.stat.bytes(), false);
-            batch.event(Finding::new(Class::Forgotten, file.path()), now);
+            let gone = Finding::new(Class::Forgotten, file.path());
+            batch.event(gone.before(&file.stat, &file.digests), now);
         }
         self.end(batch, finding, now)
     }

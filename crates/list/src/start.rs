@@ -57,7 +57,7 @@ pub enum NotAList {
         filter: &'static str,
     },
     /// Its first line ends with NUL where newlines were expected.
-    #[error("its lines end with NUL; check it with --zero")]
+    #[error("its lines end with NUL; say --zero")]
     NulEnded,
     /// Its first line ends with a newline where NULs were expected, and none is in sight.
     #[error("its lines end with newlines; check it without --zero")]

@@ -1315,3 +1315,28 @@ fn how_some_folders_stand() {
         assert_eq!((refused.status.code(), &*refused.stdout), (Some(2), &b""[..]));
     }
 }
+
+/// What a list calls otherwise than its file is called, as Windows does, is not lost: once the list
+/// is read as its hint tells, nothing is left of the first try.
+#[test]
+fn a_name_that_is_written_otherwise_is_not_missing() {
+    let folder = Folder::of(&["tree/a", "tree/b", "tree/c", "tree/sub/d"]);
+    fs::create_dir(folder.path("state")).unwrap();
+    let list = ["a", "b", "c", "sub/d"].map(|name| line(format!("tree/{name}"), name)).concat();
+    folder.write("windows", list.replace('/', "\\"));
+    let imported = run(&folder, "catalog import --add tree --root tree windows");
+    assert_eq!(imported.status.code(), Some(4), "{imported:?}");
+    let words = text(&imported.stderr);
+    assert!(words.contains("NOT taken: there is no") && !words.contains("MISSING"), "{words}");
+    assert!(words.contains("tr '"), "{words}");
+    folder.write("list", list);
+    assert_eq!(run(&folder, "catalog import --root tree list").status.code(), Some(3));
+    assert_eq!(run(&folder, "update").status.code(), Some(0));
+    assert_eq!(run(&folder, "status").status.code(), Some(0));
+    // But where a list names both, one of them is.
+    let both = line("lost", "sub\\d").replace('\\', "\\\\");
+    folder.write("both", format!("\\{both}{}", folder.read("list")));
+    let imported = run(&folder, "catalog import --root tree both");
+    assert_eq!(imported.status.code(), Some(1), "{imported:?}");
+    assert!(text(&imported.stderr).contains("MISSING: there is no such file"), "{imported:?}");
+}

@@ -198,7 +198,7 @@ fn rows() -> Vec<Row> {
             .says("list: looks like binary data, not a list of checksums")
             .is(1),
         row("lines that end with NUL", both.replace('\n', "\0"), "list")
-            .says("list: its lines end with NUL; check it with --zero")
+            .says("list: its lines end with NUL; say --zero")
             .is(1),
         row("lines that end with a newline", &*both, "-z list")
             .says("list: its lines end with newlines; check it without --zero")

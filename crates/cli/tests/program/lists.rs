@@ -169,7 +169,7 @@ fn an_ending_that_was_not_expected_is_told() {
     let (newlines, nuls) = (lines(&["a", "b"]), lines(&["a", "b"]).replace('\n', "\0"));
     assert_ok("-z --strict", &nuls);
     assert_ok("--zero --strict", nuls.trim_end_matches('\0'));
-    assert_refused("", &nuls, "its lines end with NUL; check it with --zero");
+    assert_refused("", &nuls, "its lines end with NUL; say --zero");
     assert_refused("-z", &newlines, "its lines end with newlines; check it without --zero");
 }
 

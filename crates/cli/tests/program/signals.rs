@@ -98,6 +98,8 @@ fn an_interruption_leaves_no_file() {
     folder.write("old", "old");
     for signal in ENDING {
         for name in ["new", "old"] {
+            // What is at rest for a while is kept to go on from.
+            folder.write("a", "a");
             let running = start(&mut interruptible(&folder, &["a", "fifo", "-o", name]));
             let _fifo = folder.writer("fifo");
             let unfinished = folder.names().iter().any(|name| name.starts_with(".lanesum-"));
