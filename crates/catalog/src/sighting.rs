@@ -226,8 +226,8 @@ impl<'r> Eyes<'r> {
     }
 }
 
-/// All sightings of a catalog. None is chosen before it is held against its seal, or a flipped bit in
-/// what it is chosen by would hide it.
+/// All sightings of a catalog. None is chosen before it is held against its seal, or a flipped bit
+/// in what it is chosen by would hide it.
 #[derive(Default)]
 struct Every {
     /// Each with the number of its root.
