@@ -100,6 +100,7 @@ impl Catalog {
         }
         if let Some(file) = beside {
             batch.forget(vec![file.id], file.stat.bytes(), false);
+            finding.other = Some(file.path());
             let gone = Finding::new(Class::Forgotten, file.path());
             batch.event(gone.before(&file.stat, &file.digests), now);
         }

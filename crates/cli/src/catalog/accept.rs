@@ -1,6 +1,8 @@
 //! `lanesum accept`.
 
+use std::ffi::OsStr;
 use std::io::ErrorKind;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -47,7 +49,12 @@ pub fn run(args: &Accept) -> anyhow::Result<ExitCode> {
                         counted(files - 1, "other name", "other names")
                     ),
                 };
-                console.about(name(path), &format!("{words}{others}"));
+                // Its own row came along, or that of another file, which was not there any more.
+                let before = finding.other.map_or_else(String::new, |other| {
+                    let other = console.shown(OsStr::from_bytes(&other));
+                    format!("; {other} is no longer cataloged")
+                });
+                console.about(name(path), &format!("{words}{others}{before}"));
             }
             Err(error) if error.is_of_catalog() => {
                 return Ok(fail(&error, &args.place, &mut console));

@@ -1340,3 +1340,15 @@ fn a_name_that_is_written_otherwise_is_not_missing() {
     assert_eq!(imported.status.code(), Some(1), "{imported:?}");
     assert!(text(&imported.stderr).contains("MISSING: there is no such file"), "{imported:?}");
 }
+
+#[test]
+fn who_accepts_is_told_which_name_goes() {
+    let folder = Folder::of(&["tree/a", "tree/b"]);
+    fs::create_dir(folder.path("state")).unwrap();
+    assert_eq!(run(&folder, "add tree").status.code(), Some(0));
+    fs::rename(folder.path("tree/a"), folder.path("tree/c")).unwrap();
+    let accepted = run(&folder, "accept tree/c tree/b");
+    let words = text(&accepted.stderr);
+    assert_eq!(words.matches("; a is no longer cataloged\n").count(), 1, "{words}");
+    assert_eq!(run(&folder, "status").status.code(), Some(0));
+}
