@@ -603,6 +603,18 @@ fn what_is_accepted_of_what_an_audit_found_is_taken_up() {
     stands("1 new", serde_json::json!({ "new": 1 }));
 }
 
+/// Whatever became of its old name.
+#[test]
+fn what_moved_is_taken_up_as_new_once_its_old_name_is_forgotten() {
+    let folder = cataloged(&["a", "b"]);
+    fs::rename(folder.path("tree/a"), folder.path("tree/moved")).unwrap();
+    expect(&folder, "audit", 3, &["moved "]);
+    expect(&folder, "forget tree/a", 0, &[]);
+    expect(&folder, "status", 3, &["NOT TAKEN UP: 1 moved"]);
+    expect(&folder, "accept tree/moved", 0, &[]);
+    expect(&folder, "status", 0, &[]);
+}
+
 /// That a folder is empty is said only of one that was looked into.
 #[test]
 fn nothing_is_said_of_a_folder_that_could_not_be_looked_into() {
