@@ -406,13 +406,17 @@ impl Batch {
         for row in self.unseen.drain(..) {
             db.prepare_cached("DELETE FROM sighting WHERE file = ?1")?.execute([row])?;
         }
-        for (number, sighting) in mem::take(&mut self.sightings) {
-            // Nor of another root of the volume, where the file may have been.
-            let sql = "DELETE FROM sighting WHERE inode = ?1 AND \
-                       (root = ?2 OR root IN (SELECT id FROM root WHERE volume = ?3))";
-            db.prepare_cached(sql)?.execute((number, root, &self.root.volume))?;
-            if let Some(sighting) = sighting {
-                sighting.put(db, Ids::take(&mut self.ids.sighting), root)?;
+        let sightings = mem::take(&mut self.sightings);
+        // What is right is so in every root that the file was in.
+        let is_any_right = sightings.iter().any(|(_, sighting)| sighting.is_none());
+        let others = if is_any_right { self.root.others_on_device(db)? } else { Vec::new() };
+        for (number, sighting) in sightings {
+            let sql = "DELETE FROM sighting WHERE root = ?1 AND inode = ?2";
+            let mut unsee = db.prepare_cached(sql)?;
+            unsee.execute([root, number])?;
+            match sighting {
+                Some(sighting) => sighting.put(db, Ids::take(&mut self.ids.sighting), root)?,
+                None => others.iter().try_for_each(|&of| unsee.execute([of, number]).map(drop))?,
             }
         }
         for (old, until) in mem::take(&mut self.replaced) {

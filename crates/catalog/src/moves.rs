@@ -60,7 +60,9 @@ impl Gone {
     ) -> Option<File> {
         let Self { files, by_inode, damaged, births_are_known, .. } = self;
         let seen = sightings.at(root, &new.stat, || new.path.clone());
-        if let Some(seen) = seen.filter(|seen| seen.is_of_root()) {
+        if let Some(seen) = seen
+            && seen.is_of_root()
+        {
             return damaged.get(&seen.row).and_then(|&place| files[place].take());
         }
         let places = by_inode.get(&new.stat.inode)?;
@@ -71,7 +73,13 @@ impl Gone {
             let is_worse = damaged.contains_key(&file.id) || is_altered(&file.stat, &new.stat);
             *births_are_known && is_worse && is_its(file)
         };
-        take(files, places, &new.path, is_it).or_else(|| take(files, places, &new.path, was_it))
+        // What was seen to be damaged in another root is none that need not be read.
+        let unread = if seen.is_none() { take(files, places, &new.path, is_it) } else { None };
+        unread.or_else(|| {
+            let may_be =
+                |file: &File| was_it(file) && (seen.is_none() || damaged.contains_key(&file.id));
+            take(files, places, &new.path, may_be)
+        })
     }
 
     /// Those of them that had this number and are no file so far.

@@ -102,6 +102,32 @@ impl Root {
         }
     }
 
+    /// The other roots that are on its device now, and there: numbers of their files are none of its
+    /// own files'. What a volume is called does not tell that: two may be called alike.
+    pub(crate) fn others_on_device(&self, db: &Connection) -> Result<Vec<i64>, CatalogError> {
+        let device = |root: &Self| {
+            let found = FolderId::of(&root.path).ok()?;
+            found.is_that_of(&root.volume, root.inode).then_some(found.device)
+        };
+        let Some(own) = device(self) else { return Ok(Vec::new()) };
+        let mut others = Self::all(db)?;
+        others
+            .retain(|other| other.id != self.id && other.inodes_last && device(other) == Some(own));
+        Ok(others.into_iter().map(|other| other.id).collect())
+    }
+
+    /// All of them, in the order in which they were taken up.
+    fn all(db: &Connection) -> Result<Vec<Self>, CatalogError> {
+        let sql = format!("SELECT {} FROM root t ORDER BY id", ROOT.select("t"));
+        let mut statement = db.prepare_cached(&sql)?;
+        let mut rows = statement.query([])?;
+        let mut roots = Vec::new();
+        while let Some(row) = rows.next()? {
+            roots.push(Self::read(row)?);
+        }
+        Ok(roots)
+    }
+
     /// The root of this id, as it is stored.
     pub(crate) fn find(db: &Connection, id: i64) -> Result<Option<Self>, CatalogError> {
         let sql = format!("SELECT {} FROM root t WHERE id = ?1", ROOT.select("t"));
@@ -166,13 +192,7 @@ impl Catalog {
     /// # Errors
     /// Those of the catalog.
     pub fn roots(&self) -> Result<Vec<Root>, CatalogError> {
-        let sql = format!("SELECT {} FROM root t ORDER BY id", ROOT.select("t"));
-        let mut statement = self.db.prepare_cached(&sql)?;
-        let mut rows = statement.query([])?;
-        let mut roots = Vec::new();
-        while let Some(row) = rows.next()? {
-            roots.push(Root::read(row)?);
-        }
+        let roots = Root::all(&self.db)?;
         if roots.is_empty() {
             // That there are none is believed only where nothing says otherwise.
             require_rows(&self.db)?;

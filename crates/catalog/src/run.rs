@@ -253,9 +253,10 @@ impl Catalog {
         let sql = "SELECT class FROM event WHERE root = ?1 AND coalesce(other, path) = ?2 \
                    ORDER BY id DESC LIMIT 1";
         let mut statement = self.db.prepare_cached(sql)?;
-        let class: Option<String> =
-            statement.query_row((root, path), |row| row.get(0)).optional()?;
-        Ok(class.as_deref().and_then(Class::from_name))
+        let class = statement.query_row((root, path), |row| {
+            Ok(row.get_ref(0)?.as_str().ok().and_then(Class::from_name))
+        });
+        Ok(class.optional()?.flatten())
     }
 
     /// When a file was checked last.

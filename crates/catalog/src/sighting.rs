@@ -129,12 +129,14 @@ pub(crate) fn is_gone(error: &io::Error) -> bool {
 #[derive(Default)]
 pub(crate) struct Sightings {
     by_number: HashMap<i64, Sighting>,
+    /// Those of other roots on its device, since a file may come from there with its number. No row
+    /// of this root is that of these.
+    elsewhere: HashMap<i64, Vec<Sighting>>,
     births_are_known: bool,
 }
 
 impl Sightings {
-    /// What was seen of a root; and of others of its volume, since a file may come from there with
-    /// its number. No row of this one is that of these.
+    /// What was seen of a root.
     pub(crate) fn of(db: &Connection, root: &Root) -> Result<Self, CatalogError> {
         let (all, damaged) = Self::sound_of(db, root)?;
         damaged.map_or(Ok(all), Err)
@@ -145,23 +147,22 @@ impl Sightings {
         db: &Connection,
         root: &Root,
     ) -> Result<(Self, Option<CatalogError>), CatalogError> {
-        let mut all =
-            Self { by_number: HashMap::new(), births_are_known: tells_births(&root.path) };
-        let sql = "SELECT id FROM root WHERE volume = ?1 AND id != ?2";
-        let mut statement = db.prepare_cached(sql)?;
-        let others = statement.query_map((&root.volume, root.id), |row| row.get(0))?;
-        let others: Vec<i64> = others.collect::<Result<_, _>>()?;
-        let (mut here, mut elsewhere) = (Vec::new(), Vec::new());
+        let births_are_known = tells_births(&root.path);
+        let mut all = Self { births_are_known, ..Self::default() };
         let Every { sound, damaged } = every(db)?;
+        let others = if sound.iter().all(|(of, _)| *of == root.id) {
+            Vec::new()
+        } else {
+            root.others_on_device(db)?
+        };
         for (of, seen) in sound {
             if of == root.id {
-                here.push(seen);
+                all.insert(seen);
             } else if others.contains(&of) {
-                elsewhere.push(Sighting { row: NONE, ..seen });
+                let seen = Sighting { row: NONE, ..seen };
+                all.elsewhere.entry(seen.stat.inode).or_default().push(seen);
             }
         }
-        // What was seen here comes last, and holds.
-        elsewhere.into_iter().chain(here).for_each(|seen| all.insert(seen));
         Ok((all, damaged))
     }
 
@@ -173,9 +174,14 @@ impl Sightings {
         stat: &Stat,
         place: impl FnOnce() -> Vec<u8>,
     ) -> Option<&Sighting> {
-        let seen = self.by_number.get(&stat.inode).filter(|_| root.inodes_last)?;
+        let here = self.by_number.get(&stat.inode);
+        let elsewhere = self.elsewhere.get(&stat.inode);
+        if !root.inodes_last || here.is_none() && elsewhere.is_none() {
+            return None;
+        }
         let path = root.path_of(&place());
-        is_file_of(&seen.stat, &path, stat, self.births_are_known).then_some(seen)
+        let is_it = |seen: &&Sighting| is_file_of(&seen.stat, &path, stat, self.births_are_known);
+        here.into_iter().chain(elsewhere.into_iter().flatten()).find(is_it)
     }
 
     /// What was seen of some rows' files, with their numbers.
@@ -193,6 +199,7 @@ impl Sightings {
 
     pub(crate) fn remove(&mut self, number: i64) {
         self.by_number.remove(&number);
+        self.elsewhere.remove(&number);
     }
 }
 

@@ -716,17 +716,7 @@ fn what_goes_to_another_folder_of_the_catalog_is_as_damaged() {
     for is_forgotten in [false, true] {
         let Some(archive) = damaged(&["file", "other"]) else { return };
         let there = Archive::of(&["well"]);
-        let run = |verb| {
-            let mut catalog = archive.open();
-            let root = there.root(&mut catalog);
-            let mut findings = Vec::new();
-            let mut tell = |finding: &Finding| {
-                findings.push(finding.clone());
-                Ok(())
-            };
-            let summary = catalog.run(&root, verb, &options(), &mut tell).unwrap();
-            Told { findings, summary }.lines()
-        };
+        let run = |verb| run_there(&archive, &there, verb);
         run(Verb::Add);
         fs::rename(archive.path("file"), there.path("came")).unwrap();
         if is_forgotten {
@@ -746,6 +736,45 @@ fn what_goes_to_another_folder_of_the_catalog_is_as_damaged() {
         there.write("came", "edited");
         assert_eq!(run(Verb::Update), ["changed came"]);
     }
+}
+
+/// What a run of a verb says of another folder than the archive's own, in the same catalog.
+fn run_there(archive: &Archive, there: &Archive, verb: Verb) -> Vec<String> {
+    let mut catalog = archive.open();
+    let root = there.root(&mut catalog);
+    let mut findings = Vec::new();
+    let mut tell = |finding: &Finding| {
+        findings.push(finding.clone());
+        Ok(())
+    };
+    let summary = catalog.run(&root, verb, &options(), &mut tell).unwrap();
+    Told { findings, summary }.lines()
+}
+
+#[test]
+fn what_was_damaged_in_another_folder_is_read_before_it_is_called_moved() {
+    let Some(archive) = cataloged(&["file", "other"]) else { return };
+    let there = Archive::of(&["well"]);
+    fs::rename(archive.path("file"), there.path("file")).unwrap();
+    run_there(&archive, &there, Verb::Add);
+    cut(&there, "file");
+    assert_eq!(run_there(&archive, &there, Verb::Audit), ["altered file"]);
+    fs::rename(there.path("file"), archive.path("back")).unwrap();
+    assert_eq!(archive.run(Verb::Update).lines(), ["altered back", "missing file"]);
+}
+
+/// Who looked at it elsewhere, and is forgotten, takes nothing along.
+#[test]
+fn a_folder_that_is_forgotten_takes_nothing_from_others() {
+    let Some(archive) = damaged(&["file", "other"]) else { return };
+    let there = Archive::of(&["well"]);
+    run_there(&archive, &there, Verb::Add);
+    fs::rename(archive.path("file"), there.path("came")).unwrap();
+    archive.open().forget(&archive.path("file"), &options()).unwrap();
+    assert_eq!(run_there(&archive, &there, Verb::Audit), ["altered came"]);
+    archive.open().forget(there.tree.path(), &options()).unwrap();
+    fs::rename(there.path("came"), archive.path("back")).unwrap();
+    assert_eq!(archive.run(Verb::Update).lines(), ["altered back"]);
 }
 
 /// Where a disk is to be mounted.

@@ -83,7 +83,11 @@ struct Known {
 fn known(catalog: &Catalog, path: &Path) -> Result<Known, CatalogError> {
     let (root, below) = catalog.root_of(path)?;
     let whole = root.path_of(&below);
-    let mut files = catalog.not_well()?;
+    let mut files = match catalog.not_well() {
+        // What it is to take out may be that.
+        Err(CatalogError::Damaged(_)) => Vec::new(),
+        files => files?,
+    };
     files.retain(|file| file.path.starts_with(&whole));
     let count = |severity| files.iter().filter(|it| it.status.severity() == severity).count();
     let counts = [

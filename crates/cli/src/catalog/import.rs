@@ -1,8 +1,10 @@
 //! `lanesum catalog import`: what lists say becomes the catalog's.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
+use std::fs::Metadata;
 use std::io::{self, ErrorKind, IsTerminal as _};
 use std::mem;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{self, Path, PathBuf};
 use std::process::ExitCode;
 
@@ -254,10 +256,21 @@ fn read(args: &ImportArgs, console: &mut Console) -> anyhow::Result<Said> {
         }
     });
     raw_named.into_iter().for_each(|(path, _, record)| said.import.add(path, &record));
-    // Nor does a file that a list names as it is called.
-    written.retain(|(_, file): &(PathBuf, PathBuf)| !said.import.knows(file));
+    // Nor does a file that a list names as it is called, by whatever path.
+    if !written.is_empty() {
+        let named: HashSet<_> = said.import.paths().filter_map(file_at).collect();
+        written.retain(|(_, file): &(PathBuf, PathBuf)| {
+            file_at(file).is_some_and(|file| !named.contains(&file))
+        });
+    }
     written.iter().for_each(|(path, _)| said.import.is_written_otherwise(path));
     Ok(said)
+}
+
+/// Which regular file is at a path.
+fn file_at(path: &Path) -> Option<(u64, u64)> {
+    let found = path.metadata().ok().filter(Metadata::is_file)?;
+    Some((found.dev(), found.ino()))
 }
 
 /// Where the file of a record is, as to `lanesum check`; and where it is if its name is as it
