@@ -332,9 +332,13 @@ impl Catalog {
                 unseen.push(Sighting::new(&file, there, checked, status));
             }
         }
+        // All of the rows' go, and those that are as written come back.
+        let sound =
+            if sightings_are_damaged { seen.values().cloned().collect() } else { Vec::new() };
         seen.extend(unseen.iter().map(|seen| (seen.stat.inode, seen.clone())));
         // It is other rows' that have the file in their places as well, as links.
-        let mut passed_on = unseen;
+        let mut passed_on = sound;
+        passed_on.extend(unseen);
         if !seen.is_empty() {
             let others = kept(&statuses, |id| !is_parting(id));
             for (file, there) in self.places(root, others)? {

@@ -592,6 +592,23 @@ fn a_sighting_that_is_not_as_written_ends_a_run_and_can_be_forgotten() {
     assert_eq!(archive.run(Verb::Update).lines(), ["altered file"]);
 }
 
+/// To forget beside it a file of which all is as written takes nothing from that.
+#[test]
+fn a_sighting_that_is_not_as_written_takes_no_other_along() {
+    let Some(archive) = damaged(&["file", "second", "other"]) else { return };
+    cut(&archive, "second");
+    assert!(archive.run(Verb::Audit).lines().contains(&"altered second".to_owned()));
+    let db = rusqlite::Connection::open(archive.catalog_path()).unwrap();
+    let sql = "UPDATE sighting SET size = size + 1 WHERE CAST(place AS TEXT) = 'file'";
+    assert_eq!(db.execute(sql, []).unwrap(), 1);
+    drop(db);
+    for name in ["second", "file"] {
+        archive.open().forget(&archive.path(name), &options()).unwrap();
+    }
+    assert_eq!(archive.open().check().unwrap(), [""; 0]);
+    assert_eq!(archive.run(Verb::Update).lines(), ["altered file", "altered second"]);
+}
+
 /// Whatever bit of one flips: also in what tells whose it is.
 #[test]
 fn a_sighting_that_is_hidden_is_missed() {
