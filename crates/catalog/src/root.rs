@@ -102,8 +102,8 @@ impl Root {
         }
     }
 
-    /// The other roots that are there, and on its device now: in all of them a number is that of one
-    /// file. What volumes are called does not tell that: two may be called alike.
+    /// The other roots that are there and on its device now: a number is that of one file in all
+    /// these. What volumes are called does not tell that: two may be called alike.
     pub(crate) fn others_on_device(&self, db: &Connection) -> Result<Vec<i64>, CatalogError> {
         let device = |root: &Self| {
             let found = FolderId::of(&root.path).ok()?;
