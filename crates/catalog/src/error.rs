@@ -7,7 +7,7 @@ use lanesum_checksum::error::message;
 use rusqlite::{ErrorCode, ffi};
 
 use crate::class::Status;
-use crate::root::NOTHING;
+use crate::root::ANOTHER;
 use crate::window::Window;
 
 /// Why the catalog did not do it. What was committed before stays.
@@ -255,7 +255,8 @@ impl CatalogError {
                 status.name(),
                 shown(place)
             ),
-            Self::NotThere { path, why } if why.ends_with(NOTHING) => format!(
+            // What is not there cannot be accepted.
+            Self::NotThere { path, why } if why != ANOTHER => format!(
                 "{}: {why}; mount or put back what was there; if it is gone for good: `{}`",
                 shown(path),
                 spelling.command("forget", Some(path))

@@ -16,6 +16,8 @@ use crate::{Catalog, CatalogError, digests};
 
 /// Why a root is suspended that was emptied.
 pub(crate) const NOTHING: &str = "nothing is in it";
+/// Why one is that may be accepted as it is.
+pub(crate) const ANOTHER: &str = "another volume or another folder is there";
 
 /// A folder that is cataloged with all that is in it, on one file system.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -97,7 +99,7 @@ impl Root {
             Ok(_) if is_empty(&self.path) => {
                 Some(format!("another folder is there, and {NOTHING}"))
             }
-            Ok(_) => Some("another volume or another folder is there".to_owned()),
+            Ok(_) => Some(ANOTHER.to_owned()),
             Err(error) => Some(lanesum_checksum::error::message(&error)),
         }
     }

@@ -293,8 +293,7 @@ mod tests {
         let error = CatalogError::NotThere { path: "/a\n b".into(), why: "is away".to_owned() };
         assert_eq!(
             failure(catalog, &error),
-            "/a\\n b: is away; mount or put back what was there; if its files are here from now on: \
-             `lanesum accept --catalog '/my catalog.db' -- $'/a\\012 b'`; if it is gone for good: \
+            "/a\\n b: is away; mount or put back what was there; if it is gone for good: \
              `lanesum forget --catalog '/my catalog.db' -- $'/a\\012 b'`"
         );
     }

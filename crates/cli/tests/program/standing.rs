@@ -615,6 +615,23 @@ fn what_moved_is_taken_up_as_new_once_its_old_name_is_forgotten() {
     expect(&folder, "status", 0, &[]);
 }
 
+/// A remedy is not what just failed.
+#[test]
+fn what_is_not_there_is_not_told_to_be_accepted() {
+    let folder = cataloged(&["a"]);
+    fs::rename(folder.path("tree"), folder.path("away")).unwrap();
+    let told = expect(&folder, "accept tree", 4, &["No such file or directory"]);
+    assert!(!told.contains("lanesum accept"), "{told}");
+    let told = expect(&folder, "accept tree/a", 4, &["if it is gone for good: `lanesum forget"]);
+    assert!(!told.contains("lanesum accept"), "{told}");
+    fs::create_dir(folder.path("tree")).unwrap();
+    let told = expect(&folder, "accept tree", 4, &["nothing is in it"]);
+    assert!(!told.contains("lanesum accept"), "{told}");
+    folder.write("tree/b", "b");
+    expect(&folder, "accept tree/a", 4, &["if its files are here from now on: `lanesum accept"]);
+    expect(&folder, "accept tree", 0, &[]);
+}
+
 /// That a folder is empty is said only of one that was looked into.
 #[test]
 fn nothing_is_said_of_a_folder_that_could_not_be_looked_into() {
