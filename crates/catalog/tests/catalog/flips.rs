@@ -270,6 +270,26 @@ fn rows_that_a_search_does_not_find_are_damage() {
     assert!(lost > 20, "{lost}");
 }
 
+/// A pause that is another root's by a flipped bit is missed.
+#[test]
+fn a_pause_is_not_lost_with_its_key() {
+    let archive = Archive::of(&["a"]);
+    archive.run(Verb::Add);
+    let root = archive.root(&mut archive.open());
+    let mut control = lanesum_catalog::Control::open(&archive.catalog_path()).unwrap();
+    control.pause(&root, clock()).unwrap();
+    drop(control);
+    assert!(archive.open().manners(&root).unwrap().paused.is_some());
+    let db = Connection::open(archive.catalog_path()).unwrap();
+    assert_eq!(db.execute("UPDATE manner SET root = root + 2", []).unwrap(), 1);
+    drop(db);
+    let mut catalog = archive.open();
+    let scrubbed = catalog.scrub(&root, &everything(), &options(), &mut |_| Ok(()));
+    assert!(matches!(scrubbed, Err(CatalogError::Damaged(_))), "{scrubbed:?}");
+    let standing = catalog.overviews(clock()).err();
+    assert!(matches!(standing, Some(CatalogError::Damaged(_))), "{standing:?}");
+}
+
 /// A copy that is said to be checked is one that the check calls right.
 #[test]
 fn a_damaged_catalog_is_not_copied() {
