@@ -105,25 +105,13 @@ impl Archive {
         change(&mut options);
         let mut catalog = self.open();
         let root = self.root(&mut catalog);
-        let mut findings = Vec::new();
-        let mut tell = |finding: &Finding| {
-            findings.push(finding.clone());
-            Ok(())
-        };
-        let summary = catalog.run(&root, verb, &options, &mut tell).unwrap();
-        Told { findings, summary }
+        Told::of(|tell| catalog.run(&root, verb, &options, tell))
     }
 
     fn scrub(&self, due: Due) -> Told {
         let mut catalog = self.open();
         let root = self.root(&mut catalog);
-        let mut findings = Vec::new();
-        let mut tell = |finding: &Finding| {
-            findings.push(finding.clone());
-            Ok(())
-        };
-        let summary = catalog.scrub(&root, &due, &options(), &mut tell).unwrap();
-        Told { findings, summary }
+        Told::of(|tell| catalog.scrub(&root, &due, &options(), tell))
     }
 
     /// Does something as whoever may not read what its mode forbids, be it root who runs the tests.
@@ -217,6 +205,20 @@ fn everything() -> Due {
 }
 
 impl Told {
+    /// That of what tells each finding.
+    fn of(
+        run: impl FnOnce(
+            &mut dyn FnMut(&Finding) -> std::io::Result<()>,
+        ) -> Result<Summary, CatalogError>,
+    ) -> Self {
+        let mut findings = Vec::new();
+        let summary = run(&mut |finding| {
+            findings.push(finding.clone());
+            Ok(())
+        });
+        Self { summary: summary.unwrap(), findings }
+    }
+
     /// `class path`, or `class other -> path`, sorted.
     fn lines(&self) -> Vec<String> {
         let text = |bytes: &[u8]| bytes.escape_ascii().to_string();

@@ -727,7 +727,7 @@ fn what_looked_like_it_in_its_place_goes_its_way() {
     assert_eq!(lines, ["missing one", "moved two -> three", "touched two -> three"]);
 }
 
-/// Folders of one volume have the numbers of one another's files.
+/// Folders of one device have the numbers of one another's files.
 #[test]
 fn what_goes_to_another_folder_of_the_catalog_is_as_damaged() {
     for is_forgotten in [false, true] {
@@ -759,13 +759,7 @@ fn what_goes_to_another_folder_of_the_catalog_is_as_damaged() {
 fn run_there(archive: &Archive, there: &Archive, verb: Verb) -> Vec<String> {
     let mut catalog = archive.open();
     let root = there.root(&mut catalog);
-    let mut findings = Vec::new();
-    let mut tell = |finding: &Finding| {
-        findings.push(finding.clone());
-        Ok(())
-    };
-    let summary = catalog.run(&root, verb, &options(), &mut tell).unwrap();
-    Told { findings, summary }.lines()
+    Told::of(|tell| catalog.run(&root, verb, &options(), tell)).lines()
 }
 
 #[test]
