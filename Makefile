@@ -83,6 +83,7 @@ test-oldest:
 	then echo 'Rust $(OLDEST) not tried: rustup cannot install it here'; \
 	else RUSTUP_TOOLCHAIN=$(OLDEST) $(CARGO) check $(OURS); fi
 
+# All that `test-code` runs, before anything runs beside it.
 test-build:
 	$(CARGO) test $(OURS) --no-run
 

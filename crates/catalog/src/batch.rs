@@ -410,9 +410,9 @@ impl Batch {
         // What is right is so in every root that the file was in.
         let is_any_right = sightings.iter().any(|(_, sighting)| sighting.is_none());
         let others = if is_any_right { self.root.others_on_device(db)? } else { Vec::new() };
+        let sql = "DELETE FROM sighting WHERE root = ?1 AND inode = ?2";
+        let mut unsee = db.prepare_cached(sql)?;
         for (number, sighting) in sightings {
-            let sql = "DELETE FROM sighting WHERE root = ?1 AND inode = ?2";
-            let mut unsee = db.prepare_cached(sql)?;
             unsee.execute([root, number])?;
             match sighting {
                 Some(sighting) => sighting.put(db, Ids::take(&mut self.ids.sighting), root)?,

@@ -255,19 +255,21 @@ impl CatalogError {
                 status.name(),
                 shown(place)
             ),
-            // What is not there cannot be accepted.
-            Self::NotThere { path, why } if why != ANOTHER => format!(
-                "{}: {why}; mount or put back what was there; if it is gone for good: `{}`",
-                shown(path),
-                spelling.command("forget", Some(path))
-            ),
-            Self::NotThere { path, why } => format!(
-                "{}: {why}; mount or put back what was there; if its files are here from now on: `{}`; \
-                 if it is gone for good: `{}`",
-                shown(path),
-                spelling.command("accept", Some(path)),
-                spelling.command("forget", Some(path))
-            ),
+            Self::NotThere { path, why } => {
+                // What is not there cannot be.
+                let accept = if why == ANOTHER {
+                    let accept = spelling.command("accept", Some(path));
+                    format!("if its files are here from now on: `{accept}`; ")
+                } else {
+                    String::new()
+                };
+                format!(
+                    "{}: {why}; mount or put back what was there; {accept}if it is gone for good: \
+                     `{}`",
+                    shown(path),
+                    spelling.command("forget", Some(path))
+                )
+            }
             Self::NotAFolder(path) => format!("{}: is no folder", shown(path)),
             Self::Overlaps { path, other } => format!(
                 "{}: overlaps with {}, which is in the catalog already; what is in that needs no \

@@ -123,7 +123,7 @@ impl Import {
 
     /// Says that the file of a path that is not there is there by another way to write its name, as
     /// with slashes: it is no [missing](Imported::Missing) one.
-    pub fn is_written_otherwise(&mut self, path: &Path) {
+    pub fn note_written_otherwise(&mut self, path: &Path) {
         if let Some(said) = self.files.get_mut(path.as_os_str()) {
             said.is_written_otherwise = true;
         }

@@ -68,18 +68,15 @@ impl Gone {
         let places = by_inode.get(&new.stat.inode)?;
         let path = root.path_of(&new.path);
         let is_its = |file: &File| is_file_of(&file.stat, &path, &new.stat, *births_are_known);
-        let is_it = |file: &File| number(&file.stat) == number(&new.stat) && is_its(file);
+        // What was seen to be damaged in another root is to be read, and no edit.
+        let is_unseen = seen.is_none();
+        let is_it =
+            |file: &File| is_unseen && number(&file.stat) == number(&new.stat) && is_its(file);
         let was_it = |file: &File| {
-            let is_worse = damaged.contains_key(&file.id) || is_altered(&file.stat, &new.stat);
-            *births_are_known && is_worse && is_its(file)
+            let is_altered = is_unseen && is_altered(&file.stat, &new.stat);
+            *births_are_known && (is_altered || damaged.contains_key(&file.id)) && is_its(file)
         };
-        // What was seen to be damaged in another root is none that need not be read.
-        let unread = if seen.is_none() { take(files, places, &new.path, is_it) } else { None };
-        unread.or_else(|| {
-            let may_be =
-                |file: &File| was_it(file) && (seen.is_none() || damaged.contains_key(&file.id));
-            take(files, places, &new.path, may_be)
-        })
+        take(files, places, &new.path, is_it).or_else(|| take(files, places, &new.path, was_it))
     }
 
     /// Those of them that had this number and are no file so far.

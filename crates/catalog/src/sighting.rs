@@ -247,15 +247,15 @@ fn every(db: &Connection) -> Result<Every, CatalogError> {
     let sql = format!("SELECT {} FROM sighting t ORDER BY id", SIGHTING.select("t"));
     let mut statement = db.prepare_cached(&sql)?;
     let mut rows = statement.query([])?;
-    let Every { mut sound, mut damaged } = Every::default();
+    let mut every = Every::default();
     while let Some(row) = rows.next()? {
         match Sighting::read(row) {
-            Ok(seen) => sound.push((row.get(1)?, seen)),
-            Err(error @ CatalogError::Damaged(_)) => damaged = damaged.or(Some(error)),
+            Ok(seen) => every.sound.push((row.get(1)?, seen)),
+            Err(error @ CatalogError::Damaged(_)) => _ = every.damaged.get_or_insert(error),
             Err(error) => return Err(error),
         }
     }
-    Ok(Every { sound, damaged })
+    Ok(every)
 }
 
 /// Those of a catalog, in the order of the rows that they had. Where a root is not there, all are.

@@ -303,6 +303,29 @@ impl<'a> Lookup<'a> {
         self.root.or_else(beside)
     }
 
+    /// The name of the file that is there by another way to write this one, which is not. `told` is
+    /// the folder that the list says names are in.
+    #[must_use]
+    pub fn written_otherwise(&self, name: &[u8], told: Option<&[u8]>) -> Option<Vec<u8>> {
+        self.otherwise(name, told).map(|otherwise| otherwise.file)
+    }
+
+    fn otherwise(&self, name: &[u8], told: Option<&[u8]>) -> Option<Otherwise> {
+        let otherwise = |folder, beside: Option<&Path>| {
+            let file = RefCell::new(Vec::new());
+            let written = Written::of(name, |path| {
+                path.as_os_str().as_bytes().clone_into(&mut file.borrow_mut());
+                is_in(folder, path)
+            })?;
+            let (name, beside) = (name.to_owned(), beside.map(Path::to_owned));
+            Some(Otherwise { name, written, file: file.into_inner(), beside })
+        };
+        let told = told.map(|folder| Path::new(OsStr::from_bytes(folder)));
+        let beside = self.folder_of_list();
+        otherwise(self.folder().or(told), None)
+            .or_else(|| beside.and_then(|beside| otherwise(Some(beside), Some(beside))))
+    }
+
     /// The folder of the list, where names are looked up elsewhere only since nothing was said.
     fn folder_of_list(&self) -> Option<&'a Path> {
         if self.root.is_none() && !self.is_beside { self.list.folder() } else { None }
@@ -349,25 +372,12 @@ pub struct NotFound {
 }
 
 impl NotFound {
-    /// Notes an entry. `told` is the folder that the list says names are in. Gives the name of the
-    /// file that is there, if that is written in another way.
-    pub fn note(&mut self, name: &[u8], told: Option<&[u8]>, place: Lookup<'_>) -> Option<Vec<u8>> {
+    /// Notes an entry. `told` is the folder that the list says names are in.
+    pub fn note(&mut self, name: &[u8], told: Option<&[u8]>, place: Lookup<'_>) {
         self.is_encoded |= is_encoded(name);
-        let told_folder = told.map(|folder| Path::new(OsStr::from_bytes(folder)));
-        let otherwise = |folder, beside: Option<&Path>| {
-            let file = RefCell::new(Vec::new());
-            let written = Written::of(name, |path| {
-                path.as_os_str().as_bytes().clone_into(&mut file.borrow_mut());
-                is_in(folder, path)
-            })?;
-            let (name, beside) = (name.to_owned(), beside.map(Path::to_owned));
-            Some(Otherwise { name, written, file: file.into_inner(), beside })
-        };
-        let beside = place.folder_of_list();
-        let written = otherwise(place.folder().or(told_folder), None)
-            .or_else(|| beside.and_then(|beside| otherwise(Some(beside), Some(beside))));
-        let file = written.as_ref().map(|written| written.file.clone());
-        self.written = self.written.take().or(written);
+        if self.written.is_none() {
+            self.written = place.otherwise(name, told);
+        }
         let behind_slash =
             |name: &[u8]| name.iter().rposition(|&byte| byte == b'/').map_or(0, |at| at + 1);
         if self.count == 0 {
@@ -379,7 +389,6 @@ impl NotFound {
             self.folder.truncate(behind_slash(&name[..same]));
         }
         self.count += 1;
-        file
     }
 
     /// Whether one of the names has what manifests of BagIt hold for `%` or the end of a line.

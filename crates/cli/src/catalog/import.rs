@@ -228,10 +228,11 @@ fn read(args: &ImportArgs, console: &mut Console) -> anyhow::Result<Said> {
                 (path, None) => {
                     if path.symlink_metadata().is_err() {
                         let (place, told) = (place(args, &lacking.list), format.format.folder());
-                        let file = lacking.names.note(&record.name, told, place);
-                        let file =
-                            file.map(|file| options.path_in(&file, told, format.folder.as_deref()));
-                        written.extend(file.map(|file| (path.clone(), file)));
+                        lacking.names.note(&record.name, told, place);
+                        let file = place.written_otherwise(&record.name, told);
+                        written.extend(file.map(|file| {
+                            (path.clone(), options.path_in(&file, told, format.folder.as_deref()))
+                        }));
                     }
                     said.import.add(path, &record);
                 }
@@ -263,7 +264,7 @@ fn read(args: &ImportArgs, console: &mut Console) -> anyhow::Result<Said> {
             file_at(file).is_some_and(|file| !named.contains(&file))
         });
     }
-    written.iter().for_each(|(path, _)| said.import.is_written_otherwise(path));
+    written.iter().for_each(|(path, _)| said.import.note_written_otherwise(path));
     Ok(said)
 }
 
