@@ -1,6 +1,7 @@
 //! What whoever shows a catalog asks for: a page of what is not well, one file, the runs of some
 //! time.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
@@ -84,6 +85,14 @@ impl Known {
             let finding = Finding::new(class, self.path.as_os_str().as_bytes().to_vec());
             Some(Event { at: self.last_good, root: None, finding })
         })
+    }
+
+    /// How it stands, in words: what was damaged and is gone since is both.
+    #[must_use]
+    pub fn standing(&self) -> Cow<'static, str> {
+        let word = self.status.standing();
+        let is_both = self.is_gone && self.status.is_kept();
+        if is_both { Cow::Owned(format!("{word} and gone")) } else { Cow::Borrowed(word) }
     }
 
     /// Where it is now, as far as is known.

@@ -191,8 +191,10 @@ impl CatalogError {
                 format!("{}: is not the catalog any more that was opened; begin again", shown(path))
             }
             Self::NotACatalog(path) => format!(
-                "{}: is no catalog of lanesum; name another file with --catalog",
-                shown(path)
+                "{}: is no catalog of lanesum; name another file with --catalog, or, if it was one, \
+                 put back a copy that `{}` made",
+                shown(path),
+                say("catalog backup")
             ),
             Self::Newer { found, known } => format!(
                 "the catalog has version {found}, and this lanesum knows versions up to {known}; take \

@@ -1,6 +1,8 @@
 //! Roots: the folders that are cataloged, each with its policy.
 
 use std::ffi::OsStr;
+use std::fs::{self, DirEntry};
+use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Component, Path, PathBuf};
 
@@ -10,6 +12,7 @@ use rusqlite::{Connection, Row, Transaction, TransactionBehavior};
 
 use crate::check::require_rows;
 use crate::mounts::Mounts;
+use crate::scan::{REPAIRS, is_of_repairs};
 use crate::table::{ROOT, blob, int, text};
 use crate::volume::FolderId;
 use crate::{Catalog, CatalogError, digests};
@@ -96,7 +99,7 @@ impl Root {
     pub(crate) fn why_not_there(&self) -> Option<String> {
         match FolderId::of(&self.path) {
             Ok(found) if found.is_that_of(&self.volume, self.inode) => None,
-            Ok(_) if is_empty(&self.path) => {
+            Ok(_) if is_blank(&self.path).unwrap_or(false) => {
                 Some(format!("another folder is there, and {NOTHING}"))
             }
             Ok(_) => Some(ANOTHER.to_owned()),
@@ -183,9 +186,19 @@ impl Root {
     }
 }
 
-/// Whether a folder has nothing in it, as one that a disk is to be mounted on.
-fn is_empty(folder: &Path) -> bool {
-    std::fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_none())
+/// Whether a folder has nothing in it, as one that a disk is to be mounted on, or nothing but what
+/// an empty disk has.
+pub(crate) fn is_blank(folder: &Path) -> io::Result<bool> {
+    let is_in = |entry: io::Result<DirEntry>| {
+        let Ok(entry) = entry else { return true };
+        let name = entry.file_name();
+        let has_nothing = || match fs::read_dir(entry.path()) {
+            Ok(mut entries) => entries.next().is_none(),
+            Err(error) => is_of_repairs(name.as_bytes(), &error),
+        };
+        !(name == REPAIRS && has_nothing())
+    };
+    Ok(!fs::read_dir(folder)?.any(is_in))
 }
 
 impl Catalog {
@@ -278,7 +291,7 @@ impl Catalog {
         digests::number_of(policy.algorithms)?;
         let path = folder.canonicalize().map_err(CatalogError::io(folder))?;
         let found = FolderId::of(&path).map_err(|error| match error.kind() {
-            std::io::ErrorKind::NotADirectory => CatalogError::NotAFolder(folder.to_owned()),
+            io::ErrorKind::NotADirectory => CatalogError::NotAFolder(folder.to_owned()),
             _ => CatalogError::io(folder)(error),
         })?;
         let roots = self.roots()?;

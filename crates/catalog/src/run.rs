@@ -36,7 +36,7 @@ use crate::mounts::MountTable;
 use crate::moves::{Gone, changed_beside};
 use crate::options::{Options, Reread, Verb};
 use crate::overview::Run;
-use crate::root::NOTHING;
+use crate::root::{NOTHING, is_blank};
 use crate::rows::{self, File, Files, Finder, State, checked};
 use crate::scan::{New, Other, Scan, scan};
 use crate::scrub::Due;
@@ -229,12 +229,9 @@ impl Catalog {
         root: &Root,
         max_gone: u32,
     ) -> Result<Option<String>, CatalogError> {
-        let why = match std::fs::read_dir(&root.path) {
+        let why = match is_blank(&root.path) {
             Err(error) => Some(format!("it cannot be read: {}", message(&error))),
-            Ok(mut entries) => {
-                let is_empty = entries.next().is_none() && max_gone < 100;
-                is_empty.then(|| NOTHING.to_owned())
-            }
+            Ok(is_blank) => (is_blank && max_gone < 100).then(|| NOTHING.to_owned()),
         };
         // Only then, since rows are looked through for that.
         if why.is_some() && !self.expects_files(root)? {

@@ -125,8 +125,10 @@ pub(crate) fn scan(
         if let Some(goes_on) = goes_on.filter(|_| number % ASKED == 0) {
             goes_on.says();
         }
-        scan.is_empty = false;
         let path = entry.path().as_os_str().as_bytes().get(length..).unwrap_or_default();
+        // What every new disk has is nothing.
+        scan.is_empty &=
+            matches!(&entry, Entry::Failed { error, .. } if is_of_repairs(path, error));
         if mounts.over(path).is_some() {
             continue;
         }
@@ -217,10 +219,13 @@ impl Scan {
     }
 }
 
-/// Whether it is the folder at the top of a disk where a repair of ext4 puts what it found: root's,
-/// which no other user can read and has a file in.
+/// The folder at the top of a disk where a repair of ext4 puts what it found.
+pub(crate) const REPAIRS: &str = "lost+found";
+
+/// Whether it is the folder of repairs, which is root's: no other user can read it, or has a file
+/// in it.
 pub(crate) fn is_of_repairs(below: &[u8], error: &io::Error) -> bool {
-    below == b"lost+found" && error.kind() == io::ErrorKind::PermissionDenied
+    below == REPAIRS.as_bytes() && error.kind() == io::ErrorKind::PermissionDenied
 }
 
 /// Whether what could not be looked at is gone: somebody made it and took it away, or cataloged

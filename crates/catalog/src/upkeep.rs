@@ -13,7 +13,7 @@ use rusqlite::Params;
 use crate::batch::Batch;
 use crate::check::require_shape;
 use crate::class::{Class, Status};
-use crate::digests::{agree, algorithms};
+use crate::digests::{agree, algorithms, encode};
 use crate::finding::Finding;
 use crate::moves::Gone;
 use crate::options::{GoesOn, Options};
@@ -57,6 +57,10 @@ impl Catalog {
         let algorithms = root.policy.algorithms.union(known);
         let now = (options.clock)();
         let (stat, digests) = read(&whole, algorithms, options)?;
+        let before = match before {
+            None => self.moved_to(&root, &statuses, &below, (stat.size, &digests))?,
+            before => before,
+        };
         let put_aside = match &before {
             Some(file) if file.path() == below => {
                 self.put_aside(&root, (&statuses, &sightings), file, &stat)?
@@ -201,6 +205,27 @@ impl Catalog {
         ))
     }
 
+    /// The row of a name that is gone whose content a file has, as an update takes it.
+    fn moved_to(
+        &self,
+        root: &Root,
+        statuses: &HashMap<i64, Status>,
+        path: &[u8],
+        (size, digests): (i64, &Digests),
+    ) -> Result<Option<File>, CatalogError> {
+        let sql = "SELECT f.id FROM folder d JOIN file f ON f.folder = d.id \
+                   WHERE d.root = ?1 AND f.algorithms = ?2 AND f.digests = ?3";
+        let (algorithms, bytes) = encode(digests)?;
+        let mut statement = self.db.prepare_cached(sql)?;
+        let ids = statement.query_map((root.id, algorithms, bytes), |row| row.get(0))?;
+        let (mut finder, mut ways) = (Finder::new(self.reader()?), Ways::of(&root.path)?);
+        let mut gone = Vec::new();
+        for id in ids {
+            gone.extend(finder.find(id?)?.filter(|file| ways.look(&file.path()) == There::Gone));
+        }
+        Ok(Gone::new(gone, root, statuses).take_same(path, size, digests))
+    }
+
     fn accept_volume(&mut self, root: Root, options: &Options) -> Result<Finding, CatalogError> {
         // Where a disk is to be mounted there is an empty folder.
         if let Some(why) = self.why_blank(&root, root.policy.max_gone)? {
@@ -251,8 +276,9 @@ impl Catalog {
         self.take_out(path, false, options)
     }
 
-    /// Of what [`forget`](Self::forget) takes out, that alone which stands as missing and is not
-    /// there now either, under no name that is not cataloged; never the root. There may be none.
+    /// Of what [`forget`](Self::forget) takes out, that alone which stands as missing or damaged
+    /// and is not there now, under no name that is not cataloged; never the root. There may be
+    /// none.
     ///
     /// # Errors
     /// The same.
@@ -297,6 +323,8 @@ impl Catalog {
         if damaged > 0 {
             let which = if damaged == 1 { "row was" } else { "rows were" };
             finding = finding.because(format!("{damaged} {which} not as written"));
+        } else if parting.sightings_are_damaged {
+            finding = finding.because("what it knows of damaged files is not as written");
         }
         let mut batch = Batch::begin(&self.db, root, "forget", now)?;
         if parting.sightings_are_damaged {
@@ -488,17 +516,24 @@ impl Catalog {
         Ok(())
     }
 
-    /// Of these rows of a root those that stand as missing, and of which nothing is there.
+    /// Of these rows of a root those that stand as missing, or as damaged, and of which nothing is
+    /// there.
     fn missing_of(&self, root: &Root, ids: &[i64]) -> Result<Rows, CatalogError> {
         let statuses = self.statuses(root.id)?;
+        let (sightings, _) = Sightings::sound_of(&self.db, root)?;
         let mut finder = Finder::new(self.reader()?);
         let mut ways = Ways::of(&root.path)?;
         // What has another name since the last look is not gone.
         let new = self.new_numbers(root, &statuses, None)?;
+        let seen = sightings.of_rows(|_| true).filter(|(number, _)| new.contains(number));
+        let seen: HashSet<i64> = seen.map(|(_, seen)| seen.row).collect();
         let mut missing = Rows::default();
-        for &id in ids.iter().filter(|id| statuses.get(id) == Some(&Status::Missing)) {
+        let may_be_gone =
+            |id: &&i64| statuses.get(id).is_some_and(|it| *it == Status::Missing || it.is_kept());
+        for &id in ids.iter().filter(may_be_gone) {
             let Some(file) = finder.find(id)? else { continue };
-            let has_new_name = root.inodes_last && new.contains(&file.stat.inode);
+            let has_new_name =
+                root.inodes_last && (new.contains(&file.stat.inode) || seen.contains(&id));
             if !has_new_name && ways.have_nothing_at(&file.path()) {
                 missing.ids.push(id);
                 missing.bytes = missing.bytes.saturating_add(file.stat.bytes());

@@ -53,7 +53,7 @@ pub fn section(catalog: &Catalog, after: i64, now: i64) -> Result<Markup, Catalo
 fn article(catalog: &Path, file: &Known, now: i64) -> Markup {
     html! {
         article {
-            h3 { span class="badge" { (file.status.standing()) } " " (link(file)) }
+            h3 { span class="badge" { (file.standing()) } " " (link(file)) }
             (facts(catalog, file, now))
         }
     }
@@ -144,7 +144,7 @@ pub fn file(catalog: &Catalog, id: i64, now: i64) -> Result<Option<Markup>, Cata
             p { a href="/" { "To the page" } }
             h1 { (names(&file)) }
             p {
-                span class=(if is_good { "badge good" } else { "badge" }) { (file.status.standing()) }
+                span class=(if is_good { "badge good" } else { "badge" }) { (file.standing()) }
                 @if let Ok(size) = file.size.try_into() { " " (bytes(size)) " as cataloged" }
             }
             (facts(catalog.path(), &file, now))

@@ -1001,6 +1001,30 @@ fn what_a_list_named_and_is_back_is_as_any_other() {
     assert!(standing.iter().any(|it| it.path == archive.path("gone")), "{standing:?}");
 }
 
+/// What was damaged, and is gone since, is told as missing, and is forgotten so; not what lies
+/// elsewhere.
+#[test]
+fn what_was_damaged_and_is_gone_is_forgotten_with_what_is_missing() {
+    let archive = Archive::of(&["file", "renamed", "there", "other"]);
+    archive.run(Verb::Add);
+    ["file", "renamed", "there"].iter().for_each(|name| cut(&archive, name));
+    archive.run(Verb::Audit);
+    fs::remove_file(archive.path("file")).unwrap();
+    let told = archive.run(Verb::Audit);
+    assert!(told.lines().contains(&"missing file".to_owned()), "{:?}", told.lines());
+    rename(&archive, "renamed", "new name");
+    let mut catalog = archive.open();
+    let standing = catalog.not_well_after(0, 9).unwrap();
+    let standing: Vec<_> = standing.iter().map(|file| (file.standing(), file.is_gone)).collect();
+    let is_there = ("altered".into(), false);
+    assert_eq!(standing, [("altered and gone".into(), true), is_there.clone(), is_there]);
+    let forgotten = catalog.forget_missing(archive.tree.path(), &options()).unwrap().files;
+    drop(catalog);
+    assert_eq!(forgotten, 1, "the one that is gone");
+    let told = archive.run(Verb::Audit);
+    assert_eq!(told.lines(), ["altered renamed -> new name", "altered there"]);
+}
+
 /// What is back under another name is not gone, and is held against its row by whoever looks next.
 #[test]
 fn what_has_another_name_is_not_forgotten_with_what_is_missing() {
@@ -1491,6 +1515,24 @@ fn a_new_file_is_accepted_beside_what_is_missing() {
     archive.write("c", "something else");
     archive.open().accept(&archive.path("c"), &options()).unwrap();
     assert_eq!(archive.run(Verb::Audit).lines(), ["missing a"]);
+}
+
+/// What an audit calls moved by its content is accepted with the row of its old name.
+#[test]
+fn a_file_that_moved_by_a_copy_is_accepted_with_its_row() {
+    let archive = Archive::of(&["a", "other", "kept"]);
+    archive.run(Verb::Add);
+    fs::copy(archive.path("a"), archive.path("c")).unwrap();
+    fs::remove_file(archive.path("a")).unwrap();
+    assert_eq!(archive.run(Verb::Audit).lines(), ["moved a -> c"]);
+    let accepted = archive.open().accept(&archive.path("c"), &options()).unwrap();
+    assert_eq!((accepted.path, accepted.other), (b"c".to_vec(), Some(b"a".to_vec())));
+    // A copy of what is there leaves that alone.
+    fs::copy(archive.path("kept"), archive.path("copy")).unwrap();
+    let accepted = archive.open().accept(&archive.path("copy"), &options()).unwrap();
+    assert_eq!(accepted.other, None);
+    assert_eq!(archive.run(Verb::Audit).lines(), [""; 0]);
+    assert_eq!(archive.open().check().unwrap(), [""; 0]);
 }
 
 /// Whichever digests a row and a file have in common tell that they are the same.

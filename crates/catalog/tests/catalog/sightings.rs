@@ -1,7 +1,7 @@
 //! A file that was found to be damaged stays known by its number, wherever it is and whatever its
 //! row was restored to.
 
-use std::os::unix::fs::FileExt as _;
+use std::os::unix::fs::{FileExt as _, PermissionsExt as _};
 
 use lanesum_catalog::{Severity, Status};
 
@@ -603,7 +603,9 @@ fn a_sighting_that_is_not_as_written_takes_no_other_along() {
     assert_eq!(db.execute(sql, []).unwrap(), 1);
     drop(db);
     for name in ["second", "file"] {
-        archive.open().forget(&archive.path(name), &options()).unwrap();
+        let forgotten = archive.open().forget(&archive.path(name), &options()).unwrap();
+        let words = "what it knows of damaged files is not as written";
+        assert_eq!(forgotten.after.as_deref(), Some(words), "{name}");
     }
     assert_eq!(archive.open().check().unwrap(), [""; 0]);
     assert_eq!(archive.run(Verb::Update).lines(), ["altered file", "altered second"]);
@@ -788,7 +790,7 @@ fn a_folder_that_is_forgotten_takes_nothing_from_others() {
     assert_eq!(archive.run(Verb::Update).lines(), ["altered back"]);
 }
 
-/// Where a disk is to be mounted.
+/// Where a disk is to be mounted, or a new one is.
 #[test]
 fn an_empty_folder_in_the_place_of_one_is_not_accepted() {
     let Some(archive) = cataloged(&["tree/file"]) else { return };
@@ -799,7 +801,38 @@ fn an_empty_folder_in_the_place_of_one_is_not_accepted() {
     fs::create_dir(whole).unwrap();
     let refused = archive.open().accept(whole, &options());
     assert!(matches!(refused, Err(CatalogError::NotThere { .. })), "{refused:?}");
-    fs::remove_dir(whole).unwrap();
+    let repairs = whole.join("lost+found");
+    fs::create_dir(&repairs).unwrap();
+    let mode = |mode| fs::set_permissions(&repairs, fs::Permissions::from_mode(mode)).unwrap();
+    let is_refused = |archive: &Archive| {
+        let refused = archive.open().accept(whole, &options());
+        assert!(matches!(refused, Err(CatalogError::NotThere { .. })), "{refused:?}");
+    };
+    is_refused(&archive);
+    mode(0);
+    archive.limited(is_refused);
+    mode(0o700);
+    fs::write(repairs.join("#12"), "").unwrap();
+    archive.open().accept(whole, &options()).unwrap();
+    fs::remove_dir_all(whole).unwrap();
     fs::rename(&aside, whole).unwrap();
+    archive.open().accept(whole, &options()).unwrap();
     assert_eq!(archive.run(Verb::Audit).lines(), [""; 0]);
+}
+
+/// Where its files went, the folder being the same: also as a user who may not look into
+/// `lost+found`.
+#[test]
+fn a_folder_of_which_nothing_is_left_but_that_of_repairs_is_suspended() {
+    let Some(archive) = cataloged(&["file", "other"]) else { return };
+    fs::create_dir(archive.path("lost+found")).unwrap();
+    ["file", "other"].iter().for_each(|name| fs::remove_file(archive.path(name)).unwrap());
+    let is_suspended = |archive: &Archive| {
+        let told = archive.run(Verb::Audit);
+        assert_eq!(told.summary.suspended.as_deref(), Some("nothing is in it"));
+    };
+    is_suspended(&archive);
+    let mode = fs::Permissions::from_mode(0);
+    fs::set_permissions(archive.path("lost+found"), mode).unwrap();
+    archive.limited(is_suspended);
 }

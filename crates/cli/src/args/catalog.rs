@@ -388,7 +388,7 @@ pub struct Forget {
     #[arg(value_name = "PATH", required = true, value_hint = ValueHint::AnyPath)]
     pub paths: Vec<PathBuf>,
 
-    /// Only those that stand as missing, and are not there now either.
+    /// Only those that stand as missing, or were damaged, and are not there now.
     #[arg(long)]
     pub missing: bool,
 }

@@ -116,7 +116,7 @@ impl Page<'_> {
             text += &format!(
                 "<tr><td class=\"bad\">{}<td><bdi>{}</bdi>{elsewhere}<td>{}<td><code>{}</code><td><code>{}</code>\
 {}<td>{when}: <code>{}</code>\n",
-                file.status.standing(),
+                file.standing(),
                 escaped(name(&file.path)),
                 last_good(file),
                 words(finding.and_then(|it| it.before.as_ref())),

@@ -177,6 +177,8 @@ pub fn fail(error: &CatalogError, place: &Where, console: &mut Console) -> ExitC
     }
     match error {
         error if error.is_of_catalog() => ExitCode::from(OF_CATALOG),
+        // A flipped bit in its first page makes it none.
+        CatalogError::NotACatalog(_) => ExitCode::from(OF_CATALOG),
         CatalogError::NotThere { .. } => ExitCode::from(NOT_ALL_DONE),
         CatalogError::Absent(_)
         | CatalogError::NoRoot(_)

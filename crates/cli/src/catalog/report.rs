@@ -1,5 +1,6 @@
 //! `lanesum report`.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
@@ -262,7 +263,7 @@ fn list(args: &Report, not_well: &[Known], console: &mut Console) -> io::Result<
     }
     console.line(b"\n")?;
     for file in not_well {
-        let mut line = standing(file).as_bytes().to_vec();
+        let mut line = standing(file).into_owned().into_bytes();
         line.push(b' ');
         console.quote(&mut line, name(&file.path));
         // It is looked for where it is now.
@@ -327,10 +328,10 @@ pub(super) fn last_good(file: &Known) -> String {
 }
 
 /// How a file stands: in the word that it was found with, where that says more.
-fn standing(file: &Known) -> &'static str {
+fn standing(file: &Known) -> Cow<'static, str> {
     match file.found.as_ref().map(|event| event.finding.class) {
-        Some(class @ Class::Older) => class.name(),
-        _ => file.status.standing(),
+        Some(class @ Class::Older) => class.name().into(),
+        _ => file.standing(),
     }
 }
 
@@ -452,6 +453,9 @@ fn bad(args: &Report, file: &Known) -> Vec<u8> {
     }
     let last_good = (file.last_good != 0).then_some(file.last_good);
     object.insert("last_good".to_owned(), last_good.into());
+    if file.is_gone && file.status != Status::Missing {
+        object.insert("gone".to_owned(), true.into());
+    }
     if let Some(copy) = &file.copy {
         insert_path(&mut object, "copy", name(copy));
     }

@@ -365,12 +365,12 @@ fn what_cannot_be_done_is_told_with_its_remedy() {
     }
     folder.write("state/notes.db", "my own notes");
     let output = folder.run("add tree --catalog state/notes.db");
-    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(output.status.code(), Some(5));
     assert_eq!(folder.read("state/notes.db"), "my own notes");
 }
 
 #[test]
-fn a_wrong_path_makes_no_catalog_and_an_empty_one_is_damaged() {
+fn a_wrong_path_makes_no_catalog_and_another_file_is_a_damaged_one() {
     let folder = cataloged(&["a"]);
     let verbs = [
         "status",
@@ -397,6 +397,15 @@ fn a_wrong_path_makes_no_catalog_and_an_empty_one_is_damaged() {
         assert_eq!(output.status.code(), Some(5), "{verb}: {}", text(&output.stderr));
         assert!(!text(&output.stderr).contains("complete"), "{verb}");
         assert_eq!(folder.read("state/empty.db"), "", "{verb}");
+    }
+    // As one is whose first bytes are others.
+    folder.write("state/notes.db", "my own notes");
+    for verb in verbs {
+        let output = folder.run(&format!("{verb} --catalog state/notes.db"));
+        assert_eq!(output.status.code(), Some(5), "{verb}: {}", text(&output.stderr));
+        let words = text(&output.stderr);
+        assert!(words.contains("notes.db: is no catalog of lanesum; name another"), "{words}");
+        assert_eq!(folder.read("state/notes.db"), "my own notes", "{verb}");
     }
 }
 

@@ -53,6 +53,27 @@ fn names_below_a_folder_are_taken_as_they_are_written() {
     expect(&folder, "audit", 0, &["audit complete"]);
 }
 
+/// What was damaged and is not there any more is both.
+#[test]
+fn what_was_damaged_and_is_gone_is_told_as_both() {
+    let folder = cataloged(&["a", "b"]);
+    let time = fs::metadata(folder.path("tree/a")).unwrap().modified().unwrap();
+    folder.write("tree/a", "A");
+    fs::File::options()
+        .write(true)
+        .open(folder.path("tree/a"))
+        .unwrap()
+        .set_modified(time)
+        .unwrap();
+    expect(&folder, "audit", 1, &["altered "]);
+    fs::remove_file(folder.path("tree/a")).unwrap();
+    expect(&folder, "audit", 1, &["missing "]);
+    expect(&folder, "report", 1, &["\naltered and gone ", "tree/a, last good"]);
+    expect(&folder, "report --bad --json", 1, &["altered", "gone\\\":true"]);
+    expect(&folder, "forget --missing tree", 0, &["1 missing file forgotten"]);
+    expect(&folder, "status", 0, &[]);
+}
+
 /// What an audit told of holds until it is taken up.
 #[test]
 fn what_an_audit_found_is_known_until_it_is_taken_up() {
