@@ -87,10 +87,21 @@ impl Known {
         })
     }
 
+    /// What it was found to be: an older version stands as changed, and what reads differently each
+    /// time as rotted.
+    #[must_use]
+    pub fn class(&self) -> &'static str {
+        match self.found.as_ref().map(|event| event.finding.class) {
+            Some(class @ (Class::Older | Class::Unstable)) => class.name(),
+            _ => self.status.name(),
+        }
+    }
+
     /// How it stands, in words: what was damaged and is gone since is both.
     #[must_use]
     pub fn standing(&self) -> Cow<'static, str> {
-        let word = self.status.standing();
+        let is_emptied = self.status == Status::Emptied;
+        let word = if is_emptied { self.status.standing() } else { self.class() };
         let is_both = self.is_gone && self.status.is_kept();
         if is_both { Cow::Owned(format!("{word} and gone")) } else { Cow::Borrowed(word) }
     }

@@ -832,7 +832,7 @@ fn a_folder_of_which_nothing_is_left_but_that_of_repairs_is_suspended() {
         assert_eq!(told.summary.suspended.as_deref(), Some("nothing is in it"));
     };
     is_suspended(&archive);
-    let mode = fs::Permissions::from_mode(0);
+    let mode = fs::Permissions::from_mode(0o0);
     fs::set_permissions(archive.path("lost+found"), mode).unwrap();
     archive.limited(is_suspended);
 }

@@ -11,10 +11,12 @@ use lanesum_list::formats::{CannotHold, Format, Kind, Layout};
 use lanesum_list::{Dialect, Record};
 
 use super::print::whole;
-use super::{OF_CATALOG, command, command_about, console_while, fail, fail_at, import, look, name};
+use super::{
+    OF_CATALOG, command, command_about, console_while, fail, fail_at, import, look, name, path,
+};
 use crate::args::{CatalogArgs, CatalogVerb, Export, Where};
 use crate::console::{Console, lock};
-use crate::counts::files;
+use crate::counts::{counted, files};
 use crate::failure::Usage;
 use crate::stdin;
 
@@ -40,23 +42,32 @@ pub fn run(args: &CatalogArgs) -> anyhow::Result<ExitCode> {
 fn check(place: &Where, console: &mut Console) -> anyhow::Result<ExitCode> {
     let (catalog, wrong) = match look(place)?.and_then(|it| it.check().map(|wrong| (it, wrong))) {
         Ok(checked) => checked,
+        // There is nothing more to tell.
+        Err(CatalogError::Damaged(what)) => {
+            return Ok(damaged(place, &path(place)?, &what, console));
+        }
         Err(error) => return Ok(fail(&error, place, console)),
     };
     for words in &wrong {
         console.line(format!("{words}\n").as_bytes())?;
     }
     console.flush()?;
-    let path = name(catalog.path());
     if wrong.is_empty() {
-        console.about(path, "check complete: every row has its seal");
+        console.about(name(catalog.path()), "check complete: every row has its seal");
         return Ok(ExitCode::SUCCESS);
     }
+    let findings = counted(wrong.len() as u64, "finding", "findings");
+    Ok(damaged(place, catalog.path(), &findings, console))
+}
+
+fn damaged(place: &Where, path: &Path, what: &str, console: &mut Console) -> ExitCode {
     let words = format!(
-        "the catalog is damaged; put back a copy that `{}` made",
+        "the catalog is damaged: {what}; put back a copy that `{}` made, after you removed the \
+         catalog, its -wal and its -shm",
         command(place, "catalog backup", console)
     );
-    console.about(path, &words);
-    Ok(ExitCode::from(OF_CATALOG))
+    console.about(name(path), &words);
+    ExitCode::from(OF_CATALOG)
 }
 
 fn backup(place: &Where, to: &Path, console: &mut Console) -> anyhow::Result<ExitCode> {
@@ -190,10 +201,16 @@ fn without_digest(
     let audit = say("audit --all");
     let computed = root.policy.algorithms;
     if algorithms.iter().all(|algorithm| computed.contains(algorithm)) {
-        return format!("{files} {have} no {lacking} yet and {are} left out; `{audit}` adds it");
+        return format!(
+            "{files} {have} no {lacking} yet and {are} left out; `{audit}` adds it where all is as \
+             it was"
+        );
     }
     let add = say(&format!("add -a {}", names(computed.union(algorithms), ",")));
-    format!("{files} {have} no {lacking} and {are} left out; `{add}`, then `{audit}` add it")
+    format!(
+        "{files} {have} no {lacking} and {are} left out; `{add}`, then `{audit}` add it where all is \
+         as it was"
+    )
 }
 
 /// All algorithms that files of a root have digests of.

@@ -1,6 +1,5 @@
 //! `lanesum report`.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
@@ -263,7 +262,7 @@ fn list(args: &Report, not_well: &[Known], console: &mut Console) -> io::Result<
     }
     console.line(b"\n")?;
     for file in not_well {
-        let mut line = standing(file).into_owned().into_bytes();
+        let mut line = file.standing().into_owned().into_bytes();
         line.push(b' ');
         console.quote(&mut line, name(&file.path));
         // It is looked for where it is now.
@@ -324,14 +323,6 @@ pub(super) fn last_good(file: &Known) -> String {
     match file.last_good {
         0 => "never read as it is cataloged".to_owned(),
         time => format!("last good {}", moment(time)),
-    }
-}
-
-/// How a file stands: in the word that it was found with, where that says more.
-fn standing(file: &Known) -> Cow<'static, str> {
-    match file.found.as_ref().map(|event| event.finding.class) {
-        Some(class @ Class::Older) => class.name().into(),
-        _ => file.standing(),
     }
 }
 
@@ -434,7 +425,7 @@ fn bad(args: &Report, file: &Known) -> Vec<u8> {
         let last_good = if file.last_good == 0 { String::new() } else { moment(file.last_good) };
         return cells([
             time.as_bytes(),
-            file.status.name().as_bytes(),
+            file.class().as_bytes(),
             name(file.place()),
             file.elsewhere.as_ref().map_or(&[], |_| name(&file.path)),
             b"1",
@@ -446,7 +437,7 @@ fn bad(args: &Report, file: &Known) -> Vec<u8> {
     let mut object = serde_json::Map::new();
     object.insert("schema".to_owned(), SCHEMA.into());
     object.insert("event".to_owned(), "not well".into());
-    object.insert("class".to_owned(), file.status.name().into());
+    object.insert("class".to_owned(), file.class().into());
     insert_path(&mut object, "path", name(file.place()));
     if file.elsewhere.is_some() {
         insert_path(&mut object, "other", name(&file.path));

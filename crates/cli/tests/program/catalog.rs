@@ -398,6 +398,13 @@ fn a_wrong_path_makes_no_catalog_and_another_file_is_a_damaged_one() {
         assert!(!text(&output.stderr).contains("complete"), "{verb}");
         assert_eq!(folder.read("state/empty.db"), "", "{verb}");
     }
+    // Nor does a check advise itself of one that is cut off.
+    let whole = fs::read(folder.path("state/catalog.db")).unwrap();
+    folder.write("state/short.db", &whole[..whole.len() / 2]);
+    let output = folder.run("catalog check --catalog state/short.db");
+    let words = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(5), "{words}");
+    assert!(words.contains("catalog backup") && !words.contains("catalog check"), "{words}");
     // As one is whose first bytes are others.
     folder.write("state/notes.db", "my own notes");
     for verb in verbs {

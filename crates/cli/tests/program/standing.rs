@@ -74,6 +74,21 @@ fn what_was_damaged_and_is_gone_is_told_as_both() {
     expect(&folder, "status", 0, &[]);
 }
 
+/// In each form a report has the class that was told when it was found.
+#[test]
+fn reports_have_the_class_that_was_told() {
+    let folder = cataloged(&["a", "b"]);
+    let path = folder.path("tree/a");
+    let time = fs::metadata(&path).unwrap().modified().unwrap();
+    folder.write("tree/a", "an older version");
+    let file = fs::File::options().write(true).open(&path).unwrap();
+    file.set_modified(time - std::time::Duration::from_secs(60)).unwrap();
+    expect(&folder, "audit", 3, &["older "]);
+    expect(&folder, "report", 3, &["\nolder ", "tree/a, last good"]);
+    expect(&folder, "report --bad --json", 3, &["class\\\":\\\"older\\\""]);
+    expect(&folder, "report --bad --csv", 3, &[",older,"]);
+}
+
 /// What an audit told of holds until it is taken up.
 #[test]
 fn what_an_audit_found_is_known_until_it_is_taken_up() {
