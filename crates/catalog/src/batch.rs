@@ -563,7 +563,12 @@ pub(crate) fn was_of_all(counts: &str) -> bool {
 const NAMED: &str = "names=";
 
 /// So many of them are kept: what is accepted is accepted file by file.
-const NAMES: usize = 256;
+const NAMES: usize = 512;
+
+/// What is hashed of the old name of what moved: another file that has the name now is not it.
+pub(crate) fn old_name(path: &[u8]) -> Vec<u8> {
+    [b"\0", path].concat()
+}
 
 /// The hashes of paths that are stored with the counts of a run.
 pub(crate) fn names_of(counts: &str) -> Vec<u64> {

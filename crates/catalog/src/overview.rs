@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use lanesum_list::{Record, Time, Times};
 use rusqlite::Row;
 
-use crate::batch::{counts_of, names_of, was_of_all};
+use crate::batch::{counts_of, names_of, old_name, was_of_all};
 use crate::check::require_rows;
 use crate::class::{Class, Status};
 use crate::finding::Finding;
@@ -512,8 +512,10 @@ impl Catalog {
         let mut accepted = BTreeMap::new();
         self.newest_of(root, id, &mut |_, Event { finding, .. }| {
             // Of which class it was when it was accepted last, if it was not forgotten since.
+            let is_noted = |name: &[u8]| names.contains(&self.jitter.hash(name));
+            let other = finding.other.as_deref().map(old_name);
             if finding.class == Class::Accepted
-                && names.contains(&self.jitter.hash(&finding.path))
+                && (is_noted(&finding.path) || other.is_some_and(|other| is_noted(&other)))
                 && at(&self.db, root.id, &finding.path)?.is_some()
             {
                 let class = if finding.other.is_some() { Class::Moved } else { Class::New };

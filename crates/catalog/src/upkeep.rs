@@ -276,9 +276,9 @@ impl Catalog {
         self.take_out(path, false, options)
     }
 
-    /// Of what [`forget`](Self::forget) takes out, that alone which stands as missing or damaged
-    /// and is not there now, under no name that is not cataloged; never the root. There may be
-    /// none.
+    /// Of what [`forget`](Self::forget) takes out, that alone which was told to be missing, also
+    /// where it was damaged before, and is not there now, under no name that is not cataloged;
+    /// never the root. There may be none.
     ///
     /// # Errors
     /// The same.
@@ -516,10 +516,11 @@ impl Catalog {
         Ok(())
     }
 
-    /// Of these rows of a root those that stand as missing, or as damaged, and of which nothing is
-    /// there.
+    /// Of these rows of a root those that stand as missing, or were damaged and told to be gone
+    /// since, and of which nothing is there.
     fn missing_of(&self, root: &Root, ids: &[i64]) -> Result<Rows, CatalogError> {
         let statuses = self.statuses(root.id)?;
+        let told = self.told_elsewhere(root.id)?;
         let (sightings, _) = Sightings::sound_of(&self.db, root)?;
         let mut finder = Finder::new(self.reader()?);
         let mut ways = Ways::of(&root.path)?;
@@ -528,13 +529,17 @@ impl Catalog {
         let seen = sightings.of_rows(|_| true).filter(|(number, _)| new.contains(number));
         let seen: HashSet<i64> = seen.map(|(_, seen)| seen.row).collect();
         let mut missing = Rows::default();
-        let may_be_gone =
-            |id: &&i64| statuses.get(id).is_some_and(|it| *it == Status::Missing || it.is_kept());
-        for &id in ids.iter().filter(may_be_gone) {
+        for &id in ids {
+            let Some(status) = statuses.get(&id) else { continue };
+            if !(*status == Status::Missing || status.is_kept()) {
+                continue;
+            }
             let Some(file) = finder.find(id)? else { continue };
+            let path = file.path();
+            let is_told = *status == Status::Missing || told.get(&path) == Some(&None);
             let has_new_name =
                 root.inodes_last && (new.contains(&file.stat.inode) || seen.contains(&id));
-            if !has_new_name && ways.have_nothing_at(&file.path()) {
+            if is_told && !has_new_name && ways.have_nothing_at(&path) {
                 missing.ids.push(id);
                 missing.bytes = missing.bytes.saturating_add(file.stat.bytes());
             }

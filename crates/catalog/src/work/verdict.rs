@@ -9,6 +9,7 @@ use lanesum_list::Digests;
 
 use super::{Work, no_direct};
 use crate::CatalogError;
+use crate::batch::old_name;
 use crate::class::{Case, Class, Status, case};
 use crate::confirm::{Confirmed, confirm};
 use crate::digests::{agree, algorithms};
@@ -573,6 +574,8 @@ impl Work<'_> {
         self.moves.add(file.path(), to.clone());
         if !self.verb.accepts() {
             self.note_name(&to);
+            // Perhaps it is accepted under a third one.
+            self.note_name(&old_name(&file.path()));
             // The row stands as it did: what is not taken up may be gone again tomorrow.
             return Ok(());
         }

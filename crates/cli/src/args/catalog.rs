@@ -388,7 +388,7 @@ pub struct Forget {
     #[arg(value_name = "PATH", required = true, value_hint = ValueHint::AnyPath)]
     pub paths: Vec<PathBuf>,
 
-    /// Only those that stand as missing, or were damaged, and are not there now.
+    /// Only those that were told to be missing, and are not there now either.
     #[arg(long)]
     pub missing: bool,
 }

@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use lanesum_catalog::{Catalog, CatalogError, Known, Options, Spelling as _, Status};
@@ -51,8 +51,12 @@ pub fn run(args: &Accept) -> anyhow::Result<ExitCode> {
                 };
                 // Its own row came along, or that of another file, which was not there any more.
                 let before = finding.other.map_or_else(String::new, |other| {
-                    let other = console.shown(OsStr::from_bytes(&other));
-                    format!("; {other} is no longer cataloged")
+                    let root = catalog.root_of(path).map(|(root, _)| root);
+                    let other = match root {
+                        Ok(root) => root.path_of(&other),
+                        Err(_) => PathBuf::from(OsStr::from_bytes(&other)),
+                    };
+                    format!("; {} is no longer cataloged", console.shown(&other))
                 });
                 console.about(name(path), &format!("{words}{others}{before}"));
             }

@@ -1365,6 +1365,6 @@ fn who_accepts_is_told_which_name_goes() {
     fs::rename(folder.path("tree/a"), folder.path("tree/c")).unwrap();
     let accepted = run(&folder, "accept tree/c tree/b");
     let words = text(&accepted.stderr);
-    assert_eq!(words.matches("; a is no longer cataloged\n").count(), 1, "{words}");
+    assert_eq!(words.matches("/tree/a is no longer cataloged\n").count(), 1, "{words}");
     assert_eq!(run(&folder, "status").status.code(), Some(0));
 }

@@ -639,6 +639,22 @@ fn what_is_accepted_of_what_an_audit_found_is_taken_up() {
     stands("1 new", serde_json::json!({ "new": 1 }));
 }
 
+/// Under whatever name; another file in its old place is not it.
+#[test]
+fn what_moved_on_is_taken_up_with_its_row() {
+    let folder = cataloged(&["a", "b"]);
+    fs::rename(folder.path("tree/a"), folder.path("tree/moved")).unwrap();
+    expect(&folder, "audit", 3, &["moved "]);
+    fs::rename(folder.path("tree/moved"), folder.path("tree/further")).unwrap();
+    expect(&folder, "accept tree/further", 0, &["tree/a is no longer cataloged"]);
+    expect(&folder, "status", 0, &[]);
+    fs::rename(folder.path("tree/further"), folder.path("tree/away")).unwrap();
+    expect(&folder, "audit", 3, &["moved "]);
+    folder.write("tree/further", "another");
+    expect(&folder, "accept tree/further", 0, &[]);
+    expect(&folder, "status", 3, &["NOT TAKEN UP: 1 moved"]);
+}
+
 /// Whatever became of its old name.
 #[test]
 fn what_moved_is_taken_up_as_new_once_its_old_name_is_forgotten() {
