@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use lanesum_list::{Digest, Digests};
+use lanesum_list::{Algorithms, Digest, Digests};
 
 use crate::class::{Class, Status};
+use crate::digests::algorithms;
 use crate::finding::Finding;
 use crate::root::Root;
 use crate::rows::{File, have_same_content, split};
@@ -22,7 +23,8 @@ pub(crate) struct Gone {
     /// Whether the file system says when files were made.
     births_are_known: bool,
     by_digest: HashMap<Digest, Vec<usize>>,
-    by_size: HashMap<i64, u32>,
+    /// What those of a size have digests of.
+    by_size: HashMap<i64, Algorithms>,
 }
 
 impl Gone {
@@ -42,7 +44,8 @@ impl Gone {
                 for digest in file.digests.iter() {
                     gone.by_digest.entry(*digest).or_default().push(place);
                 }
-                *gone.by_size.entry(file.stat.size).or_default() += 1;
+                let known = gone.by_size.entry(file.stat.size).or_default();
+                *known = known.union(algorithms(&file.digests));
             }
         }
         gone.files = files.into_iter().map(Some).collect();
@@ -95,6 +98,13 @@ impl Gone {
     pub(crate) fn may_be(&self, size: i64) -> bool {
         let is_unknown = size > 0 && self.by_size.contains_key(&UNKNOWN_SIZE);
         is_unknown || self.by_size.contains_key(&size)
+    }
+
+    /// What is to be computed of a file of this size to tell whether it is one of the rows.
+    pub(crate) fn algorithms_of(&self, size: i64) -> Algorithms {
+        let of_unknown = self.by_size.get(&UNKNOWN_SIZE).filter(|_| size > 0);
+        let known = self.by_size.get(&size).into_iter().chain(of_unknown);
+        known.fold(Algorithms::NONE, |all, one| all.union(*one))
     }
 
     /// The row whose content a file has.

@@ -13,8 +13,9 @@ use rusqlite::{Connection, Row, Transaction, TransactionBehavior};
 use crate::check::require_rows;
 use crate::mounts::Mounts;
 use crate::scan::{REPAIRS, is_of_repairs};
+use crate::stat::tells_births;
 use crate::table::{ROOT, blob, int, text};
-use crate::volume::FolderId;
+use crate::volume::{FolderId, is_same_volume};
 use crate::{Catalog, CatalogError, digests};
 
 /// Why a root is suspended that was emptied.
@@ -108,16 +109,22 @@ impl Root {
     }
 
     /// The other roots that are there and on its device now: a number is that of one file in all
-    /// these. What volumes are called does not tell that: two may be called alike.
+    /// these. Of one that is not there, as since its folder was put into another, what its volume is
+    /// called has to tell that: two may be called alike, so it is believed only where files of
+    /// another are told apart by when they were made.
     pub(crate) fn others_on_device(&self, db: &Connection) -> Result<Vec<i64>, CatalogError> {
         let device = |root: &Self| {
             let found = FolderId::of(&root.path).ok()?;
             found.is_that_of(&root.volume, root.inode).then_some(found.device)
         };
         let Some(own) = device(self) else { return Ok(Vec::new()) };
+        let births_are_known = tells_births(&self.path);
+        let is_on_it = |other: &Self| match device(other) {
+            Some(device) => device == own,
+            None => births_are_known && is_same_volume(&self.volume, &other.volume),
+        };
         let mut others = Self::all(db)?;
-        others
-            .retain(|other| other.id != self.id && other.inodes_last && device(other) == Some(own));
+        others.retain(|other| other.id != self.id && other.inodes_last && is_on_it(other));
         Ok(others.into_iter().map(|other| other.id).collect())
     }
 

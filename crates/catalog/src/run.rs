@@ -403,10 +403,12 @@ impl Work<'_> {
         let akin = self.jobs_of(&akin);
         let (behind, new): (Vec<_>, Vec<_>) =
             new.into_iter().partition(|new| in_bad_places.contains(&new.stat.inode));
+        let with_algorithms = |new: New| (self.gone.algorithms_of(new.stat.size), new.path);
+        let new: Vec<_> = new.into_iter().map(with_algorithms).collect();
         let of_root = root.clone();
-        let new = new
-            .into_iter()
-            .map(move |new| job_of_new(of_root.path_of(&new.path), of_root.policy.algorithms));
+        let new = new.into_iter().map(move |(of_gone, path)| {
+            job_of_new(of_root.path_of(&path), of_root.policy.algorithms.union(of_gone))
+        });
         let jobs = rows.chain(renamed).chain(new);
         summary.is_complete =
             self.read(akin.into_iter())? && self.read(jobs)? && self.read_behind(&behind)?;
@@ -487,7 +489,8 @@ impl Work<'_> {
         let kin = self.kin.get(path).map(|row| &row.digests);
         let seen = stat.and_then(|stat| self.seen(stat, || path.to_vec()));
         let known = [kin, seen.map(|seen| &seen.digests)].into_iter().flatten().map(algorithms);
-        known.fold(self.batch.root.policy.algorithms, Algorithms::union)
+        let of_gone = stat.map_or(Algorithms::NONE, |stat| self.gone.algorithms_of(stat.size));
+        known.fold(self.batch.root.policy.algorithms.union(of_gone), Algorithms::union)
     }
 
     /// Rows that have another name now, with what their files look like; and what is new.

@@ -12,7 +12,8 @@ use lanesum_checksum::engine::look_at;
 use lanesum_list::Digests;
 use rusqlite::{Connection, Row};
 
-use crate::class::Status;
+use crate::class::{Case, Class, Status, case};
+use crate::digests::agree;
 use crate::root::Root;
 use crate::rows::{File, State, at};
 use crate::stat::{NEVER, Stat, is_file_of, tells_births};
@@ -57,6 +58,22 @@ impl Sighting {
     pub(crate) fn row_stat(&self) -> Stat {
         let Self { size, modified, .. } = *self;
         Stat { size, modified, changed: NEVER, inode: self.stat.inode }
+    }
+
+    /// How the file stands now that it was read with this outcome; none where it is as it should be,
+    /// or was edited since it could not be read.
+    pub(crate) fn damage(&self, stat: &Stat, digests: &Digests) -> Option<Status> {
+        if agree(&self.digests, digests) == Some(true) {
+            return None;
+        }
+        if self.status.is_kept() {
+            return Some(self.status);
+        }
+        match case(&self.row_stat(), stat, false) {
+            Case::Is(Class::Changed | Class::Older) => None,
+            Case::Is(class) => Status::of_class(class),
+            Case::Suspicious => Some(Status::Altered),
+        }
     }
 
     /// Whether the file is where it was seen, or that cannot be known.
@@ -311,4 +328,43 @@ pub(crate) fn take_up(db: &Connection) -> Result<(), CatalogError> {
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use lanesum_list::{Algorithm, Digest};
+
+    use super::*;
+
+    /// What could not be read may have been edited since, as any other file; what was damaged stays
+    /// so.
+    #[test]
+    fn what_is_read_again_is_held_against_what_it_should_be() {
+        let of = |byte: u8| Digests::from_iter([Digest::new(Algorithm::Md5, &[byte; 16]).unwrap()]);
+        let stat = |size, modified| Stat { size, modified, changed: 9, inode: 1 };
+        let seen = |status| Sighting {
+            row: 1,
+            stat: stat(5, 50),
+            place: b"file".to_vec(),
+            checked: 1,
+            status,
+            size: 5,
+            modified: 50,
+            digests: of(1),
+        };
+        for (now, unreadable) in [
+            (stat(5, 50), Some(Status::Altered)),
+            (stat(4, 50), Some(Status::Altered)),
+            (stat(0, 50), Some(Status::Emptied)),
+            (stat(5, 51), None),
+            (stat(4, 49), None),
+        ] {
+            assert_eq!(seen(Status::Unreadable).damage(&now, &of(2)), unreadable, "{now:?}");
+            let is_kept = seen(Status::Rotted).damage(&now, &of(2));
+            assert_eq!(is_kept, Some(Status::Rotted), "{now:?}");
+            for status in [Status::Unreadable, Status::Rotted] {
+                assert_eq!(seen(status).damage(&now, &of(1)), None, "{now:?} {status:?}");
+            }
+        }
+    }
 }

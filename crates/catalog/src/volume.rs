@@ -51,7 +51,7 @@ impl FolderId {
 
 /// Whether two descriptions are one volume's. Where one of them lacks the UUID, the other word
 /// decides.
-fn is_same_volume(one: &str, other: &str) -> bool {
+pub(crate) fn is_same_volume(one: &str, other: &str) -> bool {
     let word = |all: &str, key: &str| {
         all.split(' ').find_map(|word| word.strip_prefix(key).map(str::to_owned))
     };

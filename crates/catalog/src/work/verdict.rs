@@ -1,10 +1,11 @@
 //! What was read is held against its row; what comes of that is written and told.
 
 use std::cell::{Cell, RefCell};
+use std::io::ErrorKind;
 use std::path::Path;
 
 use lanesum_checksum::Error;
-use lanesum_checksum::engine::Hashed;
+use lanesum_checksum::engine::{Hashed, look_at};
 use lanesum_list::Digests;
 
 use super::{Work, no_direct};
@@ -42,6 +43,13 @@ impl Work<'_> {
             Err(Error::Changed) => self.is_busy(path.to_owned(), Some(Box::new(file))),
             Err(error) if error.is_not_found() => self.miss(&file),
             Err(error) => {
+                let stat = look_at(path).ok().and_then(|stat| Stat::of(&stat));
+                match (&error, stat) {
+                    // What this user may not read is as well as it was.
+                    (Error::Io(error), _) if error.kind() == ErrorKind::PermissionDenied => {}
+                    (_, Some((stat, _))) => self.sight_unread(&file, &stat)?,
+                    (_, None) => {}
+                }
                 let finding = of_row(Class::Unreadable, &file).because(error.to_string());
                 self.is_damaged(&file, finding)
             }
@@ -61,8 +69,10 @@ impl Work<'_> {
         let is_same = agree(&file.digests, &hashed.digests) == Some(true);
         if is_same && file.stat.is_of_list() {
             let seen = self.seen(&stat, || file.place()).cloned();
-            if let Some(seen) = seen.filter(|it| agree(&it.digests, &hashed.digests) != Some(true))
+            if let Some(seen) = seen
+                && let Some(status) = seen.damage(&stat, &hashed.digests)
             {
+                let seen = Sighting { status, ..seen };
                 return self.is_listed_damage(file, seen, stat, &hashed.digests);
             }
         }
@@ -73,7 +83,14 @@ impl Work<'_> {
             return self.miss(&File { renamed: None, ..file });
         }
         let digests = hashed.digests;
-        let class = match case(&file.stat.completed_by(&stat), &stat, is_same) {
+        let known = file.stat.completed_by(&stat);
+        let class = match case(&known, &stat, is_same) {
+            // A list told no time that an edit could have moved.
+            Case::Is(Class::Changed)
+                if file.stat.is_of_list() && known.modified == stat.modified =>
+            {
+                Case::Is(Class::Altered)
+            }
             // Whoever writes a file anew empties it first, and moves its time a moment later.
             Case::Is(class @ (Class::Altered | Class::Emptied)) => Case::Is(class),
             Case::Is(class) => return self.judged(class, file, stat, digests),
@@ -107,6 +124,7 @@ impl Work<'_> {
             }
             (Confirmed::Busy, _) => self.is_busy(path.to_owned(), Some(Box::new(file))),
             (Confirmed::Unreadable(why), _) => {
+                self.sight_unread(&file, &stat)?;
                 let finding = of_row(Class::Unreadable, &file).because(why);
                 self.is_damaged(&file, finding)
             }
@@ -201,11 +219,24 @@ impl Work<'_> {
         let sighting = match self.seen(stat, || file.place()) {
             // What it should have been is what it was first held against.
             Some(seen) => {
-                Sighting { row: file.id, stat: *stat, place: file.place(), ..seen.clone() }
+                let status = if seen.status.is_kept() { seen.status } else { status };
+                Sighting { row: file.id, stat: *stat, place: file.place(), status, ..seen.clone() }
             }
             None => Sighting::new(file, *stat, self.catalog.checked(file.id)?, status),
         };
         self.keep_sighting(sighting);
+        Ok(())
+    }
+
+    /// Keeps in mind which file it is of which the disk gives nothing: it may be put aside, and give
+    /// something else one day.
+    fn sight_unread(&mut self, file: &File, stat: &Stat) -> Result<(), CatalogError> {
+        // Of another file in its place nothing is known.
+        let is_its = stat.inode == file.stat.inode && !file.stat.is_of_list();
+        if is_its && self.numbers_tell() && self.seen(stat, || file.place()).is_none() {
+            let checked = self.catalog.checked(file.id)?;
+            self.keep_sighting(Sighting::new(file, *stat, checked, Status::Unreadable));
+        }
         Ok(())
     }
 
@@ -311,7 +342,7 @@ impl Work<'_> {
             return self.is_damaged(&file, finding);
         }
         let seen = self.seen(&stat, || file.place());
-        if seen.is_some_and(|seen| agree(&seen.digests, &digests) != Some(true)) {
+        if seen.is_some_and(|seen| seen.damage(&stat, &digests).is_some()) {
             finding.class = Class::Altered;
             self.sight(&file, (&stat, &digests), finding.class)?;
             return self.is_damaged(&file, finding);
@@ -485,8 +516,10 @@ impl Work<'_> {
         };
         let (path, digests, now) = (self.below(path), hashed.digests, self.now());
         let seen = self.seen(&stat, || path.clone()).cloned();
-        if let Some(seen) = seen.filter(|it| agree(&it.digests, &digests) != Some(true)) {
-            return self.inherit_damage(path, seen, stat, &digests);
+        if let Some(seen) = seen
+            && let Some(status) = seen.damage(&stat, &digests)
+        {
+            return self.inherit_damage(path, Sighting { status, ..seen }, stat, &digests);
         }
         self.is_well(&stat, || path.clone());
         if let Some(file) = self.gone.take_same(&path, stat.size, &digests) {

@@ -1550,6 +1550,14 @@ fn moves_are_known_by_any_digest() {
     fs::copy(archive.path("a"), archive.path("b")).unwrap();
     fs::remove_file(archive.path("a")).unwrap();
     assert_eq!(archive.run(Verb::Update).lines(), ["moved a -> b"]);
+    // Also where the folder has others by now.
+    archive.policy.algorithms = Md5.into();
+    archive.write("c", "c");
+    archive.run(Verb::Update);
+    archive.policy.algorithms = Sha256.into();
+    fs::copy(archive.path("c"), archive.path("d")).unwrap();
+    fs::remove_file(archive.path("c")).unwrap();
+    assert_eq!(archive.run(Verb::Update).lines(), ["moved c -> d"]);
 }
 
 #[test]
@@ -2101,6 +2109,11 @@ fn times_without_numbers_of_their_own_make_no_damage() {
     assert_eq!(times, [false, true]);
     archive.rot("a");
     assert_eq!(archive.scrub(everything()).lines(), ["rotted a"]);
+    // A list told no time that an edit could have moved.
+    archive.write_at("listed", "not so", YEARS[0]);
+    let import = import_of(&archive, &[("listed", "listed")]);
+    assert_eq!(imported(&mut archive.open(), import), [("listed".to_owned(), Imported::Taken)]);
+    assert_eq!(archive.run(Verb::Update).lines(), ["altered listed", "rotted a"]);
 }
 
 /// What cannot be looked at has no row that says how it stands, so each look tells of it: whoever

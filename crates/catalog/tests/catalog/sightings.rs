@@ -836,3 +836,29 @@ fn a_folder_of_which_nothing_is_left_but_that_of_repairs_is_suspended() {
     fs::set_permissions(archive.path("lost+found"), mode).unwrap();
     archive.limited(is_suspended);
 }
+
+/// Its folder is away for a moment: put into another one that is cataloged, or taken up under
+/// another name.
+#[test]
+fn what_comes_with_a_folder_that_was_cataloged_is_as_damaged() {
+    let Some(archive) = damaged(&["file", "other"]) else { return };
+    let whole = archive.tree.path().to_owned();
+    let there = Archive::of(&["another"]);
+    run_there(&archive, &there, Verb::Add);
+    fs::rename(&whole, there.path("old")).unwrap();
+    let told = run_there(&archive, &there, Verb::Update);
+    assert_eq!(told, ["altered old/file", "new old/other"]);
+    // Its backup is accepted in its place, and that changes nothing.
+    fs::create_dir(&whole).unwrap();
+    ["file", "other"].iter().for_each(|name| archive.write(name, name));
+    archive.open().accept(&whole, &options()).unwrap();
+    assert_eq!(run_there(&archive, &there, Verb::Audit), ["altered old/file"]);
+    // What is accepted there is right, and so is what is made of it.
+    archive.open().accept(&there.path("old/file"), &options()).unwrap();
+    save(&there, "old/other", "edited");
+    fs::write(there.path("old/file"), "edited as well").unwrap();
+    rename(&there, "old/file", "old/renamed");
+    let mut told = run_there(&archive, &there, Verb::Update);
+    told.sort();
+    assert!(told.iter().all(|line| !line.contains("altered")), "{told:?}");
+}
