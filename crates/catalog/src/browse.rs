@@ -200,20 +200,20 @@ impl Catalog {
         Ok(())
     }
 
-    /// How many files of each root, by its id, are changed so that it may be rot.
-    pub(crate) fn may_be_rot(&self) -> Result<HashMap<i64, u64>, CatalogError> {
+    /// The ids of the files of each root, by its id, that are changed so that it may be rot.
+    pub(crate) fn may_be_rot(&self) -> Result<HashMap<i64, HashSet<i64>>, CatalogError> {
         let mut states = Vec::new();
         State::for_each_not_well(&self.db, |state| {
             states.extend(Some(state).filter(|state| state.status == Status::Changed));
             Ok(())
         })?;
-        let mut counts = HashMap::new();
+        let mut ids: HashMap<i64, HashSet<i64>> = HashMap::new();
         for file in self.known(&states)? {
             if file.found.is_some_and(|event| event.finding.may_be_rot()) {
-                *counts.entry(file.root).or_default() += 1;
+                ids.entry(file.root).or_default().insert(file.id);
             }
         }
-        Ok(counts)
+        Ok(ids)
     }
 
     /// The file of this id, if it is cataloged.

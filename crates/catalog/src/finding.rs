@@ -11,6 +11,13 @@ use crate::stat::{Stat, UNKNOWN_SIZE, UNKNOWN_TIME, is_beyond};
 const UNSETTLED: &str = "only its content is another; its times were less than a minute old when \
                          it was cataloged, so an edit cannot be told from rot";
 
+/// The same of one that was edited, or touched, once it had been found so.
+const UNSETTLED_BEFORE: &str = "only its content was another when it was found so, and an edit \
+                                could not be told from rot";
+
+/// What stands behind what is there of such a file.
+const PERHAPS: &str = " was=perhaps-rotted";
+
 /// Something that is not as it was.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -50,13 +57,21 @@ impl Finding {
         if !after.starts_with("size=") {
             return Some(after);
         }
-        self.may_be_rot().then_some(UNSETTLED)
+        let words = if after.ends_with(PERHAPS) { UNSETTLED_BEFORE } else { UNSETTLED };
+        self.may_be_rot().then_some(words)
     }
 
     /// Whether it counts as edited, and that cannot be told from rot.
     #[must_use]
     pub fn may_be_rot(&self) -> bool {
-        self.class == Class::Changed && self.is_of_content_alone()
+        let was_so = || self.after.as_deref().is_some_and(|after| after.ends_with(PERHAPS));
+        self.class == Class::Changed && (self.is_of_content_alone() || was_so())
+    }
+
+    /// Of what was found to be changed by an edit, that it was found so before.
+    pub(crate) fn perhaps_rotted(self) -> Self {
+        let after = self.after.map(|after| after + PERHAPS);
+        Self { class: Class::Changed, after, ..self }
     }
 
     /// Whether size and time are as cataloged, as far as they are known.

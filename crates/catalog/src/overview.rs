@@ -241,9 +241,9 @@ impl Catalog {
             }
         }
         if all.iter().any(|it| it.not_well.contains_key(&Status::Changed)) {
-            let counts = self.may_be_rot()?;
+            let ids = self.may_be_rot()?;
             for it in &mut all {
-                it.may_be_rot = counts.get(&it.root.id).copied().unwrap_or(0);
+                it.may_be_rot = ids.get(&it.root.id).map_or(0, |ids| ids.len() as u64);
             }
         }
         Ok(all)

@@ -767,7 +767,10 @@ impl Work<'_> {
         });
         let known = self.known()?;
         let may_be_rot = match known.contains_key(&Status::Changed) {
-            true => self.catalog.may_be_rot()?.remove(&self.batch.root.id).unwrap_or(0),
+            true => {
+                let ids = self.catalog.may_be_rot()?;
+                ids.get(&self.batch.root.id).map_or(0, |ids| ids.len() as u64)
+            }
             false => 0,
         };
         let run = &self.batch.run;

@@ -112,6 +112,8 @@ pub(crate) struct Work<'a> {
     /// Of rows that were not told last in their places, the other names under which they were, or
     /// none where they were told to be gone; none of it before it is asked.
     told_elsewhere: Option<HashMap<Vec<u8>, Option<Vec<u8>>>>,
+    /// Ids of the rows that stand as changed so that it may be rot, once that is asked.
+    perhaps_rotted: Option<HashSet<i64>>,
     /// Files that were not in their places when these were looked at, and are to be read: under
     /// another name, or since they are back.
     later: Vec<File>,
@@ -172,6 +174,7 @@ impl<'a> Work<'a> {
             new_numbers: None,
             elsewhere: HashMap::new(),
             told_elsewhere: None,
+            perhaps_rotted: None,
             later: Vec::new(),
             begun: HashSet::new(),
             is_unconfirmed: false,

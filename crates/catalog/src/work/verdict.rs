@@ -352,6 +352,10 @@ impl Work<'_> {
             self.later.push(file);
             return Ok(());
         }
+        // A touch, or an edit of what is left, makes no rot an edit.
+        if !finding.may_be_rot() && self.is_perhaps_rotted(&file)? {
+            finding = finding.perhaps_rotted();
+        }
         self.is_well(&stat, || file.place());
         self.batch.count(finding.class, 1);
         if !self.verb.accepts() || finding.may_be_rot() {
@@ -367,6 +371,18 @@ impl Work<'_> {
         self.batch.keep_old(file, now);
         self.batch.tell(finding);
         Ok(())
+    }
+
+    /// Whether a row stands as changed so that it may be rot.
+    fn is_perhaps_rotted(&mut self, file: &File) -> Result<bool, CatalogError> {
+        if self.statuses.get(&file.id) != Some(&Status::Changed) {
+            return Ok(false);
+        }
+        if self.perhaps_rotted.is_none() {
+            let ids = self.catalog.may_be_rot()?.remove(&self.batch.root.id);
+            self.perhaps_rotted = Some(ids.unwrap_or_default());
+        }
+        Ok(self.perhaps_rotted.as_ref().is_some_and(|ids| ids.contains(&file.id)))
     }
 
     /// Whether what is in the place of a row is the file of another, as it is cataloged there.

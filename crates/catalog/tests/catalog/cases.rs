@@ -188,8 +188,24 @@ fn what_was_hashed_while_it_may_have_been_written_is_no_rot() {
         let told = archive.run_with(Verb::Update, |it| it.reread = Reread::All);
         assert_eq!(told.lines(), ["changed a"], "an update takes up nothing that may be rot");
     }
-    assert_eq!(archive.open().overviews(clock()).unwrap()[0].may_be_rot, 1);
+    let may_be_rot = || archive.open().overviews(clock()).unwrap()[0].may_be_rot;
+    assert_eq!(may_be_rot(), 1);
+    // Nor once it was touched, or edited.
+    set_time(&archive.path("a"), SystemTime::now());
+    let why = |told: &Told| told.findings[0].why().map(str::to_owned);
+    for content in [None, Some("an edit")] {
+        content.iter().for_each(|content| archive.write("a", content));
+        for verb in [Verb::Audit, Verb::Update] {
+            let told = archive.run(verb);
+            assert_eq!(told.lines(), ["changed a"], "{content:?}");
+            assert!(why(&told).unwrap().contains("could not be told from rot"), "{content:?}");
+            assert_eq!(may_be_rot(), 1);
+        }
+    }
     archive.open().accept(&archive.path("a"), &options()).unwrap();
+    assert_eq!(may_be_rot(), 0);
+    days_pass(1);
+    assert_eq!(archive.run(Verb::Audit).lines(), [""; 0]);
     // Now it is settled.
     archive.rot("a");
     assert_eq!(archive.scrub(everything()).lines(), ["rotted a"]);
