@@ -368,8 +368,9 @@ fn look(path: &Path) -> Result<(Connection, i64), CatalogError> {
         Ok((db, kind))
     };
     let found = match connected(flags) {
-        // What is on a read-only mount is not written to, nor can its log be made there.
-        Err(CatalogError::Sqlite(error)) if needs_immutable(&error, path) => {
+        // What is on a read-only mount is not written to, nor can its log be made there, or on a
+        // full disk.
+        Err(error) if needs_immutable(&error, path) => {
             let db = connect_immutable(path)?;
             let kind = identify(&db, path)?;
             (db, kind)
@@ -416,11 +417,22 @@ fn not_a_catalog(error: rusqlite::Error, path: &Path) -> CatalogError {
 }
 
 /// Whether the log cannot be made, and there is none that would have to be read.
-fn needs_immutable(error: &rusqlite::Error, path: &Path) -> bool {
-    let code = error.sqlite_error_code();
-    let is_refused = matches!(code, Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly));
-    let log = fs::metadata(beside(path, "-wal"));
-    is_refused && log.map_or(true, |log| log.len() == 0)
+fn needs_immutable(error: &CatalogError, path: &Path) -> bool {
+    let is_refused = match error {
+        CatalogError::Sqlite(error) => {
+            let code = error.sqlite_error_code();
+            matches!(code, Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly))
+        }
+        // Whoever writes has made it.
+        CatalogError::Full => !Lock::is_held(path),
+        _ => false,
+    };
+    is_refused && !has_log(path)
+}
+
+/// Whether there is a log that would have to be read.
+fn has_log(path: &Path) -> bool {
+    fs::metadata(beside(path, "-wal")).is_ok_and(|log| log.len() > 0)
 }
 
 fn connect_immutable(path: &Path) -> Result<Connection, CatalogError> {

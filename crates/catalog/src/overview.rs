@@ -401,13 +401,13 @@ impl Catalog {
         // What another process does now in this root says nothing yet.
         let is_at_work = self.is_at_work(root, last.as_ref())?;
         let at_work = last.filter(|_| is_at_work);
-        let look = self.last_run(root, Run::is_look)?;
-        let scrub =
-            self.last_run(root, |run| run.verb == "scrub" && at_work.as_ref() != Some(run))?;
+        let is_at_work = |run: &Run| at_work.as_ref() == Some(run);
+        let look = self.last_run(root, |run| run.is_look() && !is_at_work(run))?;
+        let scrub = self.last_run(root, |run| run.verb == "scrub" && !is_at_work(run))?;
         // What was to read everything is not done by a look that reads less.
         let is_broken_off = |run: &Run| matches!(run.outcome.as_deref(), None | Some("ended"));
         let is_all = |run: &Run| run.is_of_all && (is_broken_off(run) || run.went_through());
-        let all = self.last_run(root, |run| is_all(run) && at_work.as_ref() != Some(run))?;
+        let all = self.last_run(root, |run| is_all(run) && !is_at_work(run))?;
         let all = all.filter(|run| is_broken_off(run) && look.as_ref() != Some(run));
         for run in look.into_iter().chain(all).chain(scrub) {
             // What a root lacks, whoever looks at it, is told of the root.

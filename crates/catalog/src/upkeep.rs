@@ -239,8 +239,11 @@ impl Catalog {
             ..Finding::new(Class::Accepted, Vec::new())
         };
         let is_another = !found.is_on(&root.volume);
+        // Of the folder that it is already this says nothing: why it is suspended stands.
+        let is_it = found.is_that_of(&root.volume, root.inode);
+        let suspended = root.suspended.clone().filter(|_| is_it);
         let FolderId { volume, inode, .. } = found;
-        let root = Root { volume, inode, suspended: None, ..root };
+        let root = Root { volume, inode, suspended, ..root };
         let mut batch = Batch::begin(&self.db, root, "accept", now)?;
         if is_another {
             // Numbers are those of the other one's files.

@@ -38,7 +38,11 @@ pub fn section(catalog: &Catalog, after: i64, now: i64) -> Result<Markup, Catalo
                             span class="badge" { "suspended" } " "
                             a href={ "#folder-" (root.id()) } { bdi { (shown(root.path.as_os_str().as_bytes())) } }
                         }
-                        p { (shown(why.as_bytes())) ". Nothing of it is read. Mount or put back what belongs there." }
+                        p {
+                            (shown(why.as_bytes())) ". Nothing of it is read. Mount or put back what belongs there. "
+                            "If that is as it is to be, this tells what to do: "
+                            code { (command(catalog.path(), "status", Some(&root.path))) }
+                        }
                     }
                 }
                 @for file in &files { (article(catalog.path(), file, now)) }

@@ -25,11 +25,17 @@ pub fn run(args: &Accept) -> anyhow::Result<ExitCode> {
     };
     let mut worst = ExitCode::SUCCESS;
     for path in &args.paths {
+        let was_there = is_folder_itself(&catalog, path);
         let accepted = catalog.accept(path, &Options::default());
         let mut console = lock(&console);
         match accepted {
             Ok(finding) => {
                 let words = match (finding.before, finding.after) {
+                    (_, Some(volume)) if was_there => format!(
+                        "it is the folder that is cataloged, on {volume}, and nothing of it was to \
+                         be accepted; `{}` tells how its files are",
+                        command(&args.place, "audit", &console)
+                    ),
                     // Of a folder the volume is told.
                     (_, Some(volume)) if finding.path.is_empty() => format!(
                         "accepted as the folder that is cataloged, on {volume}; `{}` tells how its \
@@ -89,6 +95,12 @@ pub fn run(args: &Accept) -> anyhow::Result<ExitCode> {
         }
     }
     Ok(worst)
+}
+
+/// Whether a path is that of a folder that was added, and what is there is that folder.
+fn is_folder_itself(catalog: &Catalog, path: &Path) -> bool {
+    let of = catalog.root_of(path).ok().filter(|(_, below)| below.is_empty());
+    of.is_some_and(|(root, _)| matches!(catalog.why_not_there(&root), Ok(None)))
 }
 
 /// The file at a path, if it is known not to be well.

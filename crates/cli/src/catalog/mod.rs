@@ -27,7 +27,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use anyhow::Context as _;
 use jiff::tz::TimeZone;
 use lanesum_catalog::{
-    Catalog, CatalogError, Finding, Options, Overview, Root, Severity, Spelling, Summary, Verb,
+    Catalog, CatalogError, Finding, Options, Overview, Root, Run, Severity, Spelling, Summary, Verb,
 };
 use lanesum_checksum::walk::{self, Entry, WalkOptions};
 
@@ -225,6 +225,13 @@ fn code(severity: Severity) -> ExitCode {
         Severity::NotAllDone => ExitCode::from(NOT_ALL_DONE),
         Severity::Damage => ExitCode::FAILURE,
     }
+}
+
+/// The exit code of how folders stand; none where there are none.
+fn code_of(all: &[Overview]) -> Option<ExitCode> {
+    let worst = all.iter().map(Overview::severity).max()?;
+    let is_damaged = all.iter().any(|it| it.undone.iter().any(Run::found_damage));
+    Some(if is_damaged { ExitCode::from(OF_CATALOG) } else { code(worst) })
 }
 
 /// The roots that these paths are; all where there are none.

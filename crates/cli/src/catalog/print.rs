@@ -11,7 +11,7 @@ use indicatif::{DecimalBytes, HumanCount};
 use lanesum_catalog::{Class, Finding, Halt, Severity, Status, Summary, Unseen};
 use serde_json::{Map, Value, json};
 
-use super::{command, moment, name};
+use super::{command, command_about, moment, name};
 use crate::args::Where;
 use crate::console::Console;
 use crate::counts::files;
@@ -81,8 +81,9 @@ impl Printer<'_> {
         for mount in &summary.mounts {
             let path = whole(self.root, mount);
             let mut words = "something is mounted there, which is no part of the folder".to_owned();
-            if Path::new(OsStr::from_bytes(&path)).is_dir() {
-                let add = command(self.place, "add", console);
+            let there = Path::new(OsStr::from_bytes(&path));
+            if there.is_dir() {
+                let add = command_about(self.place, "add", there, console);
                 words += &format!("; `{add}` takes it up by itself");
             }
             console.about(&path, &words);
@@ -239,7 +240,7 @@ pub fn way_back(root: &Path, why: &str, say: impl Fn(&str) -> String, console: &
         )
     };
     let (command, root) = (say(verb), console.shown(root));
-    let mut words = format!("mount or put back what belongs there; {when}: {command} {root}");
+    let mut words = format!("mount or put back what belongs there; {when}: `{command} {root}`");
     if verb.starts_with("update") {
         let forget = say("forget --missing");
         words += &format!(", then `{forget} {root}`: until then each is told as gone");

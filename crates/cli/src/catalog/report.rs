@@ -14,7 +14,8 @@ use lanesum_list::formats::write_cell;
 use super::print::{SCHEMA, finding_object, insert_path, line, place, whole};
 use super::status::{lacks, run_words, undone};
 use super::{
-    Asked, Spoken, code, command, console, fail, html, look, moment, name, nothing_cataloged, now,
+    Asked, Spoken, code_of, command, console, fail, html, look, moment, name, nothing_cataloged,
+    now,
 };
 use crate::args::Report;
 use crate::console::{Console, lock};
@@ -38,7 +39,7 @@ pub fn run(args: &Report) -> anyhow::Result<ExitCode> {
         Err(error) => Err(error),
     };
     Ok(match reported {
-        Ok(Some(severity)) => code(severity),
+        Ok(Some(code)) => code,
         Ok(None) => {
             let words = nothing_cataloged(&args.of.place, &console);
             console.message(words.as_bytes());
@@ -48,24 +49,23 @@ pub fn run(args: &Report) -> anyhow::Result<ExitCode> {
     })
 }
 
-/// How bad the worst is, as `status` says.
+/// The exit code of the worst, as of `status`.
 fn report(
     args: &Report,
     catalog: &Catalog,
     asked: &Asked,
     console: &mut Console,
-) -> Result<Option<Severity>, CatalogError> {
+) -> Result<Option<ExitCode>, CatalogError> {
     let mut not_well = catalog.not_well_after(0, usize::MAX)?;
     not_well.retain(|file| asked.is_any(|root| file.is_of(root)));
     catalog.find_copies(&mut not_well)?;
     let all = asked.overviews(catalog, now())?;
     let worst = all.iter().map(Overview::severity).max();
-    if args.quiet && worst == Some(Severity::AsCataloged) {
-        return Ok(worst);
+    if !(args.quiet && worst == Some(Severity::AsCataloged)) {
+        print(args, (catalog, asked), (&all, &not_well), console)?;
+        console.flush().map_err(CatalogError::Told)?;
     }
-    print(args, (catalog, asked), (&all, &not_well), console)?;
-    console.flush().map_err(CatalogError::Told)?;
-    Ok(worst)
+    Ok(code_of(&all))
 }
 
 fn print(
@@ -237,11 +237,10 @@ fn text(
 ) -> io::Result<()> {
     let mut mail = subject(all, not_well, console);
     mail.push(b'\n');
+    let itself = command(&args.of.place, "report --bad", console);
     for it in all {
-        let undone = undone(it, &args.of.place, console).map(|(run, remedy)| {
-            let is_at_work = it.is_at_work && it.last.as_ref() == Some(run);
-            (run_words(run, is_at_work), remedy)
-        });
+        let undone = undone(it, &args.of.place, console)
+            .map(|(run, remedy)| (run_words(run, false), remedy));
         // What files lack is told with each of them.
         let lacks = lacks(it, &args.of.place, console).into_iter();
         for (words, remedy) in
@@ -249,7 +248,11 @@ fn text(
         {
             mail.push(b'\n');
             console.quote(&mut mail, name(&it.root.path));
-            mail.extend_from_slice(format!(": {words}\n  -> {remedy}\n").as_bytes());
+            mail.extend_from_slice(format!(": {words}\n").as_bytes());
+            // What is told here needs no command that tells it.
+            if remedy != itself {
+                mail.extend_from_slice(format!("  -> {remedy}\n").as_bytes());
+            }
         }
     }
     console.line(&mail)?;
@@ -351,6 +354,10 @@ fn event_text(event: &Event, console: &Console) -> Vec<u8> {
     }
     if finding.class == Class::Touched {
         line.extend_from_slice(b" (its content is as cataloged again)");
+    }
+    // That of a folder that was added by itself has its whole path.
+    if finding.class == Class::Forgotten && finding.path.starts_with(b"/") {
+        line.extend_from_slice(b": it is cataloged no more");
     }
     if let Some(why) = finding.why().filter(|_| finding.class == Class::Changed) {
         line.extend_from_slice(format!(": {why}").as_bytes());

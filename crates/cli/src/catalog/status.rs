@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 
 use super::print::{SCHEMA, insert_path, line, unseen, unseen_objects, way_back};
 use super::{
-    Asked, Spoken, code, command, command_about, console, fail, look, moment, name,
+    Asked, Spoken, code_of, command, command_about, console, fail, look, moment, name,
     nothing_cataloged, now,
 };
 use crate::args::{Status, Where};
@@ -54,12 +54,11 @@ pub fn run(args: &Status) -> anyhow::Result<ExitCode> {
     if let Err(error) = console.flush() {
         return Ok(fail_to_write(&error, &mut console));
     }
-    if overviews.is_empty() {
+    Ok(code_of(&overviews).unwrap_or_else(|| {
         let words = nothing_cataloged(place, &console);
         console.message(words.as_bytes());
-        return Ok(ExitCode::from(2));
-    }
-    Ok(code(worst.unwrap_or(Severity::AsCataloged)))
+        ExitCode::from(2)
+    }))
 }
 
 /// Whether all was looked at that was to be, and will be.
@@ -117,10 +116,15 @@ pub(super) fn lacks(it: &Overview, place: &Where, console: &Console) -> Vec<(Str
     lines
 }
 
+/// What the catalog says of what something is mounted over begins so.
+const MOUNTED: &str = "something is mounted over ";
+
 /// What to do about what could not be looked at.
 fn way_to_look(unseen: &[Unseen], audit: &str) -> String {
     if unseen.iter().any(|it| it.why == "Permission denied") {
         format!("give lanesum's user the permission to read it, then {audit}")
+    } else if unseen.iter().any(|it| it.why.starts_with(MOUNTED)) {
+        format!("unmount it, then {audit}; or forget what it hides")
     } else {
         audit.to_owned()
     }

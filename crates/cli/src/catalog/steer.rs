@@ -14,7 +14,9 @@ use crate::console::{fail_to_write, lock};
 /// # Errors
 /// What keeps it from beginning.
 pub fn pause(args: &Steer) -> anyhow::Result<ExitCode> {
-    each(args, |_, control, root| Ok(Words::Paused(control.pause(root, now())?)))
+    each(args, |catalog, root| {
+        Ok(Words::Paused(Control::open(catalog.path())?.pause(root, now())?))
+    })
 }
 
 /// Lets be scrubbed again what was paused.
@@ -22,8 +24,8 @@ pub fn pause(args: &Steer) -> anyhow::Result<ExitCode> {
 /// # Errors
 /// What keeps it from beginning.
 pub fn resume(args: &Steer) -> anyhow::Result<ExitCode> {
-    each(args, |_, control, root| {
-        Ok(Words::Done(match control.resume(root)? {
+    each(args, |catalog, root| {
+        Ok(Words::Done(match Control::open(catalog.path())?.resume(root)? {
             Some(since) => format!("resumed; it was paused since {}", moment(since)),
             None => "it was not paused".to_owned(),
         }))
@@ -36,12 +38,12 @@ pub fn resume(args: &Steer) -> anyhow::Result<ExitCode> {
 /// What keeps it from beginning.
 pub fn limit(args: &Limit) -> anyhow::Result<ExitCode> {
     let change = args.manners.change();
-    each(&args.steer, |catalog, control, root| {
+    each(&args.steer, |catalog, root| {
         if change.is_nothing() {
             let words = words(&catalog.manners(root)?, root.policy.every_days);
             return Ok(Words::Asked(words + &policy(root)));
         }
-        let manners = control.limit(root, &change)?;
+        let manners = Control::open(catalog.path())?.limit(root, &change)?;
         Ok(Words::Done(words(&manners, change.every_days.unwrap_or(root.policy.every_days))))
     })
 }
@@ -59,15 +61,11 @@ enum Words {
 /// Does something with each of the folders, and says what came of it.
 fn each(
     args: &Steer,
-    mut steer: impl FnMut(&Catalog, &mut Control, &Root) -> Result<Words, CatalogError>,
+    steer: impl Fn(&Catalog, &Root) -> Result<Words, CatalogError>,
 ) -> anyhow::Result<ExitCode> {
     let console = console()?;
-    let opened = look(&args.place)?.and_then(|catalog| {
-        let control = Control::open(catalog.path())?;
-        Ok((catalog, control))
-    });
-    let (catalog, mut control) = match opened {
-        Ok(opened) => opened,
+    let catalog = match look(&args.place)? {
+        Ok(catalog) => catalog,
         Err(error) => return Ok(fail(&error, &args.place, &mut lock(&console))),
     };
     let place = &args.place;
@@ -78,7 +76,7 @@ fn each(
     };
     let mut worst = ExitCode::SUCCESS;
     for root in roots {
-        let steered = steer(&catalog, &mut control, &root);
+        let steered = steer(&catalog, &root);
         let mut console = lock(&console);
         match steered {
             Ok(Words::Paused(since)) => {

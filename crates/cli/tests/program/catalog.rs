@@ -481,14 +481,16 @@ fn a_catalog_that_is_damaged_or_locked_is_5() {
     for form in ["", " --html"] {
         let report = run(&folder, &format!("report{form}"));
         let words = text(&report.stdout);
-        assert_eq!(report.status.code(), Some(4), "{words}");
+        assert_eq!(report.status.code(), Some(5), "{words}");
         for expected in ["lanesum: the catalog is DAMAGED, ", "itself is damaged", "catalog check"]
         {
             assert!(words.contains(expected), "{expected}: {words}");
         }
         assert!(!words.contains("interrupted") && !words.contains("lanesum audit"), "{words}");
     }
-    assert!(text(&run(&folder, "status").stdout).contains("  -> lanesum catalog check"));
+    let status = run(&folder, "status");
+    assert!(text(&status.stdout).contains("  -> lanesum catalog check"));
+    assert_eq!(status.status.code(), Some(5));
     // Nothing was known of it, so what is there now counts.
     let forgotten = run(&folder, "forget tree");
     let words = text(&forgotten.stderr);

@@ -667,6 +667,26 @@ fn what_moved_is_taken_up_as_new_once_its_old_name_is_forgotten() {
     expect(&folder, "status", 0, &[]);
 }
 
+/// A folder that is suspended for what is gone from it is accepted by no word.
+#[test]
+fn the_folder_itself_is_nothing_to_accept() {
+    let names: Vec<_> = (0..130).map(|number| format!("f{number}")).collect();
+    let folder = cataloged(&names.iter().map(String::as_str).collect::<Vec<_>>());
+    expect(&folder, "accept tree", 0, &["nothing of it was to be accepted; `lanesum audit"]);
+    names[..120]
+        .iter()
+        .for_each(|name| fs::remove_file(folder.path(&format!("tree/{name}"))).unwrap());
+    expect(&folder, "audit", 4, &["suspended"]);
+    expect(&folder, "accept tree", 0, &["nothing of it was to be accepted"]);
+    expect(&folder, "status", 4, &["SUSPENDED: 120 of 130 files are gone"]);
+    expect(&folder, "update --max-gone 100 tree", 3, &["missing "]);
+    expect(&folder, "forget --missing tree", 0, &["120 missing files forgotten"]);
+    expect(&folder, "forget tree/f129", 0, &["1 file forgotten; what is there is new to the next"]);
+    expect(&folder, "forget tree", 0, &["the folder is cataloged no more"]);
+    expect(&folder, "add tree", 0, &[]);
+    expect(&folder, "report", 0, &["/tree (9 files): it is cataloged no more"]);
+}
+
 /// A remedy is not what just failed.
 #[test]
 fn what_is_not_there_is_not_told_to_be_accepted() {
