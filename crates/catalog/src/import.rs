@@ -70,11 +70,11 @@ impl Imported {
         matches!(self, Self::Taken | Self::Known)
     }
 
-    /// Whether its file is cataloged, whatever the list says.
+    /// Whether what the list says was taken, or held against what is cataloged.
     #[must_use]
-    pub const fn is_cataloged(self) -> bool {
-        use Imported::{Contradicted, Differs, Known, Missing, NotComparable, Taken};
-        matches!(self, Taken | Known | Differs | NotComparable | Contradicted | Missing)
+    pub const fn is_heard(self) -> bool {
+        use Imported::{Contradicted, Differs, Known, Missing, Taken};
+        matches!(self, Taken | Known | Differs | Contradicted | Missing)
     }
 }
 
@@ -289,7 +289,7 @@ impl Catalog {
                 batch.commit(&mut self.db)?;
             }
         }
-        let is_whole = all.iter().all(|(_, imported)| imported.is_cataloged());
+        let is_whole = all.iter().all(|(_, imported)| imported.is_heard());
         let is_other = |it: Imported| matches!(it, Imported::Differs | Imported::Contradicted);
         let differs = all.iter().any(|(_, imported)| is_other(*imported));
         batch.run.ended = Some((options.clock)());

@@ -10,15 +10,15 @@ use std::process::ExitCode;
 
 use anyhow::bail;
 use indicatif::HumanCount;
-use lanesum_catalog::{Catalog, CatalogError, Import, Imported, Options, Policy};
+use lanesum_catalog::{Catalog, CatalogError, Import, Imported, Options, Policy, Root};
 use lanesum_checksum::Algorithms;
 use lanesum_checksum::check::{self, FormatOfList, List};
 use lanesum_checksum::hints::{Lookup, NotFound};
 use lanesum_list::{Dialect, Ending, Record};
 
 use super::{
-    DIFFERENCES, NOT_ALL_DONE, command, fail, folder_at, is_there, look, name, no_folder, open,
-    tell_of_new,
+    DIFFERENCES, NOT_ALL_DONE, command, command_about, fail, folder_at, is_there, look, name,
+    no_folder, open, tell_of_new,
 };
 use crate::args::ImportArgs;
 use crate::check::refuse_beside_stdin;
@@ -54,11 +54,18 @@ pub fn run(args: &ImportArgs, console: &mut Console) -> anyhow::Result<ExitCode>
             add(&mut catalog, folder, algorithms)?;
         }
         let mut told = Told::default();
+        let mut other = None;
         let mut tell = |path: &Path, imported: Imported| {
+            if imported == Imported::NotComparable {
+                other.get_or_insert_with(|| path.to_owned());
+            }
             told.tell(args, imported, path, console);
             Ok(())
         };
         catalog.import(import, &Options::default(), &mut tell)?;
+        if let Some(path) = other {
+            told.remedy = Some(to_compare(&catalog.root_of(&path)?.0, algorithms, args, console));
+        }
         Ok(told)
     });
     let told = match taken {
@@ -171,6 +178,21 @@ struct Told {
     counts: BTreeMap<Imported, u64>,
     /// What was said of the last one that was told of those that are not all told.
     capped: BTreeMap<Imported, &'static str>,
+    /// What lets those be held against the catalog that could not be.
+    remedy: Option<String>,
+}
+
+/// What gives files of a root the digests that lists have.
+fn to_compare(root: &Root, of_lists: Algorithms, args: &ImportArgs, console: &Console) -> String {
+    let keyless = of_lists.iter().filter(|algorithm| !algorithm.needs_key());
+    let all = root.policy.algorithms.union(keyless.collect());
+    let all: Vec<_> = all.iter().map(|algorithm| algorithm.to_string()).collect();
+    let say = |verb: &str| command_about(&args.place, verb, &root.path, console);
+    format!(
+        "so that lists and catalog have digests in common: `{}`, then `{}`; then import them again",
+        say(&format!("add -a {}", all.join(","))),
+        say("audit --all")
+    )
 }
 
 /// So many files of which the same is to be said are told by their names.
@@ -197,6 +219,9 @@ impl Told {
         for (imported, words) in &self.capped {
             let more = counted(self.counts[imported] - MOST_ALIKE, "more file", "more files");
             console.message(format!("{more}: {words}").as_bytes());
+        }
+        if let Some(words) = &self.remedy {
+            console.message(words.as_bytes());
         }
     }
 }
@@ -330,7 +355,7 @@ fn words(args: &ImportArgs, imported: Imported, path: &Path) -> &'static str {
 
 /// All of it in a line; what is taken is never called well.
 fn summary(counts: &BTreeMap<Imported, u64>, empty: usize, update: &str) -> String {
-    let is_whole = empty == 0 && counts.keys().all(|imported| imported.is_cataloged());
+    let is_whole = empty == 0 && counts.keys().all(|imported| imported.is_heard());
     let parts = counts.iter().map(|(imported, count)| {
         let words = match imported {
             Imported::Taken => {

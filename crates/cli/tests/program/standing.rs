@@ -667,6 +667,20 @@ fn what_moved_is_taken_up_as_new_once_its_old_name_is_forgotten() {
     expect(&folder, "status", 0, &[]);
 }
 
+/// What cannot be compared is not complete, and what is told lets it be.
+#[test]
+fn lists_of_another_algorithm_are_compared_as_is_told() {
+    let folder = cataloged(&["a", "b"]);
+    let list = folder.run("-a sha256 tree/a tree/b");
+    folder.write("list", &list.stdout);
+    let told = expect(&folder, "catalog import list", 4, &["NOT complete", "`lanesum add -a "]);
+    expect(&folder, "status", 0, &["NOT complete: something of the lists was not taken"]);
+    for command in told.split('`').filter_map(|it| it.strip_prefix("lanesum ")) {
+        expect(&folder, command, 0, &[]);
+    }
+    expect(&folder, "catalog import list", 0, &["import complete: 2 as cataloged"]);
+}
+
 /// A folder that is suspended for what is gone from it is accepted by no word.
 #[test]
 fn the_folder_itself_is_nothing_to_accept() {
