@@ -109,8 +109,8 @@ impl Root {
     }
 
     /// The other roots that are there and on its device now: a number is that of one file in all
-    /// these. Of one that is not there, as since its folder was put into another, what its volume is
-    /// called has to tell that: two may be called alike, so it is believed only where files of
+    /// these. Of one that is not there, as since its folder was put into another, what its volume
+    /// is called has to tell that: two may be called alike, so it is believed only where files of
     /// another are told apart by when they were made.
     pub(crate) fn others_on_device(&self, db: &Connection) -> Result<Vec<i64>, CatalogError> {
         let device = |root: &Self| {

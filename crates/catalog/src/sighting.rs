@@ -60,8 +60,8 @@ impl Sighting {
         Stat { size, modified, changed: NEVER, inode: self.stat.inode }
     }
 
-    /// How the file stands now that it was read with this outcome; none where it is as it should be,
-    /// or was edited since it could not be read.
+    /// How the file stands now that it was read with this outcome; none where it is as it should
+    /// be, or was edited since it could not be read.
     pub(crate) fn damage(&self, stat: &Stat, digests: &Digests) -> Option<Status> {
         if agree(&self.digests, digests) == Some(true) {
             return None;

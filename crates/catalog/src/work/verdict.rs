@@ -228,8 +228,8 @@ impl Work<'_> {
         Ok(())
     }
 
-    /// Keeps in mind which file it is of which the disk gives nothing: it may be put aside, and give
-    /// something else one day.
+    /// Keeps in mind which file it is of which the disk gives nothing: it may be put aside, and
+    /// give something else one day.
     fn sight_unread(&mut self, file: &File, stat: &Stat) -> Result<(), CatalogError> {
         // Of another file in its place nothing is known.
         let is_its = stat.inode == file.stat.inode && !file.stat.is_of_list();

@@ -689,7 +689,7 @@ fn the_folder_itself_is_nothing_to_accept() {
     expect(&folder, "accept tree", 0, &["nothing of it was to be accepted; `lanesum audit"]);
     names[..120]
         .iter()
-        .for_each(|name| fs::remove_file(folder.path(&format!("tree/{name}"))).unwrap());
+        .for_each(|name| fs::remove_file(folder.path(format!("tree/{name}"))).unwrap());
     expect(&folder, "audit", 4, &["suspended"]);
     expect(&folder, "accept tree", 0, &["nothing of it was to be accepted"]);
     expect(&folder, "status", 4, &["SUSPENDED: 120 of 130 files are gone"]);
