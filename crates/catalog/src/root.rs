@@ -1,7 +1,6 @@
 //! Roots: the folders that are cataloged, each with its policy.
 
 use std::ffi::OsStr;
-use std::fs::{self, DirEntry};
 use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Component, Path, PathBuf};
@@ -12,7 +11,7 @@ use rusqlite::{Connection, Row, Transaction, TransactionBehavior};
 
 use crate::check::require_rows;
 use crate::mounts::Mounts;
-use crate::scan::{REPAIRS, is_of_repairs};
+use crate::scan::is_blank;
 use crate::stat::tells_births;
 use crate::table::{ROOT, blob, int, text};
 use crate::volume::{FolderId, is_same_volume};
@@ -191,21 +190,6 @@ impl Root {
             bytes: row.get(9)?,
         })
     }
-}
-
-/// Whether a folder has nothing in it, as one that a disk is to be mounted on, or nothing but what
-/// an empty disk has.
-pub(crate) fn is_blank(folder: &Path) -> io::Result<bool> {
-    let is_in = |entry: io::Result<DirEntry>| {
-        let Ok(entry) = entry else { return true };
-        let name = entry.file_name();
-        let has_nothing = || match fs::read_dir(entry.path()) {
-            Ok(mut entries) => entries.next().is_none(),
-            Err(error) => is_of_repairs(name.as_bytes(), &error),
-        };
-        !(name == REPAIRS && has_nothing())
-    };
-    Ok(!fs::read_dir(folder)?.any(is_in))
 }
 
 impl Catalog {

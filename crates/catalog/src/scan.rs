@@ -2,6 +2,7 @@
 //! both in byte order of whole paths. Nothing is read here, and nothing written.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::fs::{self, DirEntry};
 use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
@@ -220,12 +221,27 @@ impl Scan {
 }
 
 /// The folder at the top of a disk where a repair of ext4 puts what it found.
-pub(crate) const REPAIRS: &str = "lost+found";
+const REPAIRS: &str = "lost+found";
 
 /// Whether it is the folder of repairs, which is root's: no other user can read it, or has a file
 /// in it.
 pub(crate) fn is_of_repairs(below: &[u8], error: &io::Error) -> bool {
     below == REPAIRS.as_bytes() && error.kind() == io::ErrorKind::PermissionDenied
+}
+
+/// Whether a folder has nothing in it, as one that a disk is to be mounted on, or nothing but what
+/// an empty disk has.
+pub(crate) fn is_blank(folder: &Path) -> io::Result<bool> {
+    let is_in = |entry: io::Result<DirEntry>| {
+        let Ok(entry) = entry else { return true };
+        let name = entry.file_name();
+        let has_nothing = || match fs::read_dir(entry.path()) {
+            Ok(mut entries) => entries.next().is_none(),
+            Err(error) => is_of_repairs(name.as_bytes(), &error),
+        };
+        !(name == REPAIRS && has_nothing())
+    };
+    Ok(!fs::read_dir(folder)?.any(is_in))
 }
 
 /// Whether what could not be looked at is gone: somebody made it and took it away, or cataloged
