@@ -16,7 +16,7 @@ use rusqlite::{Connection, OptionalExtension as _, Transaction, TransactionBehav
 use crate::class::{Class, Status};
 use crate::finding::Finding;
 use crate::long::SoFar;
-use crate::root::Root;
+use crate::root::{Kin, Root};
 use crate::rows::{File, State, split};
 use crate::sighting::Sighting;
 use crate::stat::Stat;
@@ -409,14 +409,20 @@ impl Batch {
         let sightings = mem::take(&mut self.sightings);
         // What is right is so in every root that the file was in.
         let is_any_right = sightings.iter().any(|(_, sighting)| sighting.is_none());
-        let others = if is_any_right { self.root.others_on_device(db)? } else { Vec::new() };
+        let kin = if is_any_right { self.root.kin(db)? } else { Kin::default() };
         let sql = "DELETE FROM sighting WHERE root = ?1 AND inode = ?2";
         let mut unsee = db.prepare_cached(sql)?;
         for (number, sighting) in sightings {
-            unsee.execute([root, number])?;
+            let was_known = unsee.execute([root, number])? > 0;
             match sighting {
                 Some(sighting) => sighting.put(db, Ids::take(&mut self.ids.sighting), root)?,
-                None => others.iter().try_for_each(|&of| unsee.execute([of, number]).map(drop))?,
+                None => {
+                    // Of one that is away it is that file only if it was damaged here as well.
+                    let away = kin.away.iter().filter(|_| was_known);
+                    for &of in kin.here.iter().chain(away) {
+                        unsee.execute([of, number])?;
+                    }
+                }
             }
         }
         for (old, until) in mem::take(&mut self.replaced) {

@@ -20,6 +20,8 @@ pub(crate) struct Gone {
     by_inode: HashMap<i64, Vec<usize>>,
     /// Those that are known to be damaged, by their ids.
     damaged: HashMap<i64, usize>,
+    /// All that are not well.
+    not_well: HashMap<i64, usize>,
     /// Whether the file system says when files were made.
     births_are_known: bool,
     by_digest: HashMap<Digest, Vec<usize>>,
@@ -35,8 +37,11 @@ impl Gone {
             if root.inodes_last {
                 gone.by_inode.entry(file.stat.inode).or_default().push(place);
             }
-            if statuses.get(&file.id).is_some_and(|status| status.may_be_damaged()) {
-                gone.damaged.insert(file.id, place);
+            if let Some(status) = statuses.get(&file.id) {
+                gone.not_well.insert(file.id, place);
+                if status.may_be_damaged() {
+                    gone.damaged.insert(file.id, place);
+                }
             }
             // Empty files match nothing.
             if file.stat.size != 0 && !file.digests.is_empty() {
@@ -61,12 +66,16 @@ impl Gone {
         sightings: &Sightings,
         new: &New,
     ) -> Option<File> {
-        let Self { files, by_inode, damaged, births_are_known, .. } = self;
+        let Self { files, by_inode, damaged, not_well, births_are_known, .. } = self;
+        let is_known = by_inode.contains_key(&new.stat.inode);
         let seen = sightings.at(root, &new.stat, || new.path.clone());
+        let seen = seen.filter(|seen| !(seen.is_away() && is_known));
         if let Some(seen) = seen
             && seen.is_of_root()
         {
-            return damaged.get(&seen.row).and_then(|&place| files[place].take());
+            // What may have rotted may stand as missing by now.
+            let rows = if seen.status == Status::Changed { not_well } else { damaged };
+            return rows.get(&seen.row).and_then(|&place| files[place].take());
         }
         let places = by_inode.get(&new.stat.inode)?;
         let path = root.path_of(&new.path);

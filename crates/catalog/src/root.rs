@@ -41,6 +41,16 @@ pub struct Root {
     pub bytes: i64,
 }
 
+/// Other roots of a root's device, by their ids.
+#[derive(Default)]
+pub(crate) struct Kin {
+    /// Those that are there, on it: a number is that of one file in all of them.
+    pub(crate) here: Vec<i64>,
+    /// Those that are not there, as since the folder was put into another, and whose volume is
+    /// called as its own. A copy of a disk is called so, too.
+    pub(crate) away: Vec<i64>,
+}
+
 /// How the files of a root are looked after.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -107,24 +117,25 @@ impl Root {
         }
     }
 
-    /// The other roots that are there and on its device now: a number is that of one file in all
-    /// these. Of one that is not there, as since its folder was put into another, what its volume
-    /// is called has to tell that: two may be called alike, so it is believed only where files of
-    /// another are told apart by when they were made.
-    pub(crate) fn others_on_device(&self, db: &Connection) -> Result<Vec<i64>, CatalogError> {
+    /// The other roots whose files have numbers of its device, as far as is known.
+    pub(crate) fn kin(&self, db: &Connection) -> Result<Kin, CatalogError> {
         let device = |root: &Self| {
             let found = FolderId::of(&root.path).ok()?;
             found.is_that_of(&root.volume, root.inode).then_some(found.device)
         };
-        let Some(own) = device(self) else { return Ok(Vec::new()) };
+        let mut kin = Kin::default();
+        let Some(own) = device(self) else { return Ok(kin) };
         let births_are_known = tells_births(&self.path);
-        let is_on_it = |other: &Self| match device(other) {
-            Some(device) => device == own,
-            None => births_are_known && is_same_volume(&self.volume, &other.volume),
-        };
-        let mut others = Self::all(db)?;
-        others.retain(|other| other.id != self.id && other.inodes_last && is_on_it(other));
-        Ok(others.into_iter().map(|other| other.id).collect())
+        for other in Self::all(db)?.into_iter().filter(|it| it.id != self.id && it.inodes_last) {
+            match device(&other) {
+                Some(device) if device == own => kin.here.push(other.id),
+                None if births_are_known && is_same_volume(&self.volume, &other.volume) => {
+                    kin.away.push(other.id);
+                }
+                _ => {}
+            }
+        }
+        Ok(kin)
     }
 
     /// All of them, in the order in which they were taken up.

@@ -14,7 +14,7 @@ use rusqlite::{Connection, Row};
 
 use crate::class::{Case, Class, Status, case};
 use crate::digests::agree;
-use crate::root::Root;
+use crate::root::{Kin, Root};
 use crate::rows::{File, State, at};
 use crate::stat::{NEVER, Stat, is_file_of, tells_births};
 use crate::table::{FILE, SIGHTING, blob, int};
@@ -23,6 +23,8 @@ use crate::{CatalogError, digests};
 
 /// The row of what was seen in another root.
 const NONE: i64 = 0;
+/// The same where that root is not there.
+const AWAY: i64 = -1;
 
 /// A damaged file, as it was read last.
 #[derive(Clone, Debug)]
@@ -51,7 +53,13 @@ impl Sighting {
 
     /// Whether it was seen in the root itself, and held against a row of that.
     pub(crate) fn is_of_root(&self) -> bool {
-        self.row != NONE
+        self.row > NONE
+    }
+
+    /// Whether it was seen in another root, which is not there, so that it may be another file's: a
+    /// row that has the number knows more.
+    pub(crate) fn is_away(&self) -> bool {
+        self.row == AWAY
     }
 
     /// What a row has that is made for the file: it was never as it should be under that name.
@@ -66,10 +74,11 @@ impl Sighting {
         if agree(&self.digests, digests) == Some(true) {
             return None;
         }
-        if self.status.is_kept() {
+        // What may have rotted is no edit for that it was edited.
+        if self.status.is_kept() || self.status == Status::Changed {
             return Some(self.status);
         }
-        match case(&self.row_stat(), stat, false) {
+        match case(&self.row_stat().completed_by(stat), stat, false) {
             Case::Is(Class::Changed | Class::Older) => None,
             Case::Is(class) => Status::of_class(class),
             Case::Suspicious => Some(Status::Altered),
@@ -146,7 +155,7 @@ pub(crate) fn is_gone(error: &io::Error) -> bool {
 #[derive(Default)]
 pub(crate) struct Sightings {
     by_number: HashMap<i64, Sighting>,
-    /// Those of other roots on its device, since a file may come from there with its number. No row
+    /// Those of other roots of its device, since a file may come from there with its number. No row
     /// of this root is that of these.
     elsewhere: HashMap<i64, Vec<Sighting>>,
     births_are_known: bool,
@@ -167,16 +176,16 @@ impl Sightings {
         let births_are_known = tells_births(&root.path);
         let mut all = Self { births_are_known, ..Self::default() };
         let Every { sound, damaged } = every(db)?;
-        let others = if sound.iter().all(|(of, _)| *of == root.id) {
-            Vec::new()
-        } else {
-            root.others_on_device(db)?
-        };
+        let is_alone = sound.iter().all(|(of, _)| *of == root.id);
+        let kin = if is_alone { Kin::default() } else { root.kin(db)? };
         for (of, seen) in sound {
             if of == root.id {
                 all.insert(seen);
-            } else if others.contains(&of) {
-                let seen = Sighting { row: NONE, ..seen };
+                continue;
+            }
+            let row = if kin.here.contains(&of) { NONE } else { AWAY };
+            if row == NONE || kin.away.contains(&of) {
+                let seen = Sighting { row, ..seen };
                 all.elsewhere.entry(seen.stat.inode).or_default().push(seen);
             }
         }
@@ -360,9 +369,10 @@ mod tests {
             (stat(4, 49), None),
         ] {
             assert_eq!(seen(Status::Unreadable).damage(&now, &of(2)), unreadable, "{now:?}");
-            let is_kept = seen(Status::Rotted).damage(&now, &of(2));
-            assert_eq!(is_kept, Some(Status::Rotted), "{now:?}");
-            for status in [Status::Unreadable, Status::Rotted] {
+            for status in [Status::Rotted, Status::Changed] {
+                assert_eq!(seen(status).damage(&now, &of(2)), Some(status), "{now:?}");
+            }
+            for status in [Status::Unreadable, Status::Rotted, Status::Changed] {
                 assert_eq!(seen(status).damage(&now, &of(1)), None, "{now:?} {status:?}");
             }
         }

@@ -13,7 +13,7 @@ use rusqlite::Params;
 use crate::batch::Batch;
 use crate::check::require_shape;
 use crate::class::{Class, Status};
-use crate::digests::{agree, algorithms, encode};
+use crate::digests::{agree, algorithms, encode, set_of};
 use crate::finding::Finding;
 use crate::moves::Gone;
 use crate::options::{GoesOn, Options};
@@ -56,10 +56,24 @@ impl Catalog {
         let known = before.as_ref().map_or(Algorithms::NONE, |file| algorithms(&file.digests));
         let algorithms = root.policy.algorithms.union(known);
         let now = (options.clock)();
-        let (stat, digests) = read(&whole, algorithms, options)?;
-        let before = match before {
-            None => self.moved_to(&root, &statuses, &below, (stat.size, &digests))?,
-            before => before,
+        let (before, stat, digests) = match before {
+            Some(file) => {
+                let (stat, digests) = read(&whole, algorithms, options)?;
+                (Some(file), stat, digests)
+            }
+            None => {
+                // It may be the file of a row that has others than the folder by now.
+                let of_rows = self.algorithms_in(&root)?.into_iter();
+                let all = of_rows.fold(algorithms, Algorithms::union);
+                let (stat, digests) = read(&whole, all, options)?;
+                let its = (&statuses, &sightings);
+                let file = self.moved_to(&root, its, &below, (&stat, &digests))?;
+                let known =
+                    file.as_ref().map_or(Algorithms::NONE, |file| self::algorithms(&file.digests));
+                let kept = algorithms.union(known);
+                let digests = digests.iter().filter(|it| kept.contains(it.algorithm())).copied();
+                (file, stat, digests.collect())
+            }
         };
         let put_aside = match &before {
             Some(file) if file.path() == below => {
@@ -205,25 +219,44 @@ impl Catalog {
         ))
     }
 
-    /// The row of a name that is gone whose content a file has, as an update takes it.
+    /// The row of a name that is gone whose content a file has, as an update takes it; not where
+    /// the row's file lies elsewhere.
     fn moved_to(
         &self,
         root: &Root,
-        statuses: &HashMap<i64, Status>,
+        (statuses, sightings): (&HashMap<i64, Status>, &Sightings),
         path: &[u8],
-        (size, digests): (i64, &Digests),
+        (stat, digests): (&Stat, &Digests),
     ) -> Result<Option<File>, CatalogError> {
         let sql = "SELECT f.id FROM folder d JOIN file f ON f.folder = d.id \
                    WHERE d.root = ?1 AND f.algorithms = ?2 AND f.digests = ?3";
-        let (algorithms, bytes) = encode(digests)?;
         let mut statement = self.db.prepare_cached(sql)?;
-        let ids = statement.query_map((root.id, algorithms, bytes), |row| row.get(0))?;
         let (mut finder, mut ways) = (Finder::new(self.reader()?), Ways::of(&root.path)?);
         let mut gone = Vec::new();
-        for id in ids {
-            gone.extend(finder.find(id?)?.filter(|file| ways.look(&file.path()) == There::Gone));
+        for of_rows in self.algorithms_in(root)? {
+            let known = digests.iter().filter(|digest| of_rows.contains(digest.algorithm()));
+            let (algorithms, bytes) = encode(&known.copied().collect())?;
+            let ids = statement.query_map((root.id, algorithms, bytes), |row| row.get(0))?;
+            for id in ids {
+                let file = finder.find(id?)?;
+                gone.extend(file.filter(|file| ways.look(&file.path()) == There::Gone));
+            }
         }
-        Ok(Gone::new(gone, root, statuses).take_same(path, size, digests))
+        if !gone.is_empty() {
+            let elsewhere = self.elsewhere(root, (statuses, sightings))?;
+            gone.retain(|file| file.stat.inode == stat.inode || !elsewhere.has(root, file));
+        }
+        Ok(Gone::new(gone, root, statuses).take_same(path, stat.size, digests))
+    }
+
+    /// What the rows of a root have digests of.
+    fn algorithms_in(&self, root: &Root) -> Result<Vec<Algorithms>, CatalogError> {
+        let sql = "SELECT DISTINCT f.algorithms FROM folder d JOIN file f ON f.folder = d.id \
+                   WHERE d.root = ?1";
+        let mut statement = self.db.prepare_cached(sql)?;
+        let sets = statement.query_map([root.id], |row| row.get(0))?;
+        let sets = sets.collect::<Result<Vec<i64>, _>>()?;
+        Ok(sets.into_iter().filter_map(set_of).collect())
     }
 
     fn accept_volume(&mut self, root: Root, options: &Options) -> Result<Finding, CatalogError> {
@@ -528,9 +561,7 @@ impl Catalog {
         let mut finder = Finder::new(self.reader()?);
         let mut ways = Ways::of(&root.path)?;
         // What has another name since the last look is not gone.
-        let new = self.new_numbers(root, &statuses, None)?;
-        let seen = sightings.of_rows(|_| true).filter(|(number, _)| new.contains(number));
-        let seen: HashSet<i64> = seen.map(|(_, seen)| seen.row).collect();
+        let elsewhere = self.elsewhere(root, (&statuses, &sightings))?;
         let mut missing = Rows::default();
         for &id in ids {
             let Some(status) = statuses.get(&id) else { continue };
@@ -540,14 +571,24 @@ impl Catalog {
             let Some(file) = finder.find(id)? else { continue };
             let path = file.path();
             let is_told = *status == Status::Missing || told.get(&path) == Some(&None);
-            let has_new_name =
-                root.inodes_last && (new.contains(&file.stat.inode) || seen.contains(&id));
-            if is_told && !has_new_name && ways.have_nothing_at(&path) {
+            if is_told && !elsewhere.has(root, &file) && ways.have_nothing_at(&path) {
                 missing.ids.push(id);
                 missing.bytes = missing.bytes.saturating_add(file.stat.bytes());
             }
         }
         Ok(missing)
+    }
+
+    /// What lies in a root under names without a row.
+    fn elsewhere(
+        &self,
+        root: &Root,
+        (statuses, sightings): (&HashMap<i64, Status>, &Sightings),
+    ) -> Result<Elsewhere, CatalogError> {
+        let numbers = self.new_numbers(root, statuses, None)?;
+        let seen = sightings.of_rows(|_| true).filter(|(number, _)| numbers.contains(number));
+        let rows = seen.map(|(_, seen)| seen.row).collect();
+        Ok(Elsewhere { numbers, rows })
     }
 
     /// The numbers of a root's files that have no row.
@@ -649,6 +690,21 @@ fn kept(statuses: &HashMap<i64, Status>, is_wanted: impl Fn(i64) -> bool) -> Vec
 struct PutAside {
     names: Vec<(Vec<u8>, Stat)>,
     status: Status,
+}
+
+/// Files without a row.
+struct Elsewhere {
+    numbers: HashSet<i64>,
+    /// The rows that some of them were held against.
+    rows: HashSet<i64>,
+}
+
+impl Elsewhere {
+    /// Whether the file of a row is one of them.
+    fn has(&self, root: &Root, file: &File) -> bool {
+        root.inodes_last
+            && (self.numbers.contains(&file.stat.inode) || self.rows.contains(&file.id))
+    }
 }
 
 /// What rows leave that are forgotten.

@@ -47,7 +47,7 @@ impl Work<'_> {
                 match (&error, stat) {
                     // What this user may not read is as well as it was.
                     (Error::Io(error), _) if error.kind() == ErrorKind::PermissionDenied => {}
-                    (_, Some((stat, _))) => self.sight_unread(&file, &stat)?,
+                    (_, Some((stat, _))) => self.sight_doubt(&file, &stat, Status::Unreadable)?,
                     (_, None) => {}
                 }
                 let finding = of_row(Class::Unreadable, &file).because(error.to_string());
@@ -91,6 +91,12 @@ impl Work<'_> {
             {
                 Case::Is(Class::Altered)
             }
+            // Its row was made for what may have rotted, and knows no more.
+            Case::Is(Class::Altered | Class::Emptied)
+                if file.stat.is_of_list() && self.is_seen_as_changed(&file, &stat) =>
+            {
+                return self.judged(Class::Changed, file, stat, digests);
+            }
             // Whoever writes a file anew empties it first, and moves its time a moment later.
             Case::Is(class @ (Class::Altered | Class::Emptied)) => Case::Is(class),
             Case::Is(class) => return self.judged(class, file, stat, digests),
@@ -124,7 +130,7 @@ impl Work<'_> {
             }
             (Confirmed::Busy, _) => self.is_busy(path.to_owned(), Some(Box::new(file))),
             (Confirmed::Unreadable(why), _) => {
-                self.sight_unread(&file, &stat)?;
+                self.sight_doubt(&file, &stat, Status::Unreadable)?;
                 let finding = of_row(Class::Unreadable, &file).because(why);
                 self.is_damaged(&file, finding)
             }
@@ -216,7 +222,7 @@ impl Work<'_> {
         if self.is_good_of_another(file, stat, digests)? {
             return Ok(());
         }
-        let sighting = match self.seen(stat, || file.place()) {
+        let sighting = match self.seen_of(file, stat) {
             // What it should have been is what it was first held against.
             Some(seen) => {
                 let status = if seen.status.is_kept() { seen.status } else { status };
@@ -228,14 +234,17 @@ impl Work<'_> {
         Ok(())
     }
 
-    /// Keeps in mind which file it is of which the disk gives nothing: it may be put aside, and
-    /// give something else one day.
-    fn sight_unread(&mut self, file: &File, stat: &Stat) -> Result<(), CatalogError> {
-        // Of another file in its place nothing is known.
-        let is_its = stat.inode == file.stat.inode && !file.stat.is_of_list();
-        if is_its && self.numbers_tell() && self.seen(stat, || file.place()).is_none() {
+    /// Keeps in mind which file it is of which the disk gives nothing, or that may have rotted: it
+    /// may be put aside, and be another file's one day. If more is known of it, that stays.
+    fn sight_doubt(
+        &mut self,
+        file: &File,
+        stat: &Stat,
+        status: Status,
+    ) -> Result<(), CatalogError> {
+        if self.numbers_tell() && self.seen_of(file, stat).is_none() {
             let checked = self.catalog.checked(file.id)?;
-            self.keep_sighting(Sighting::new(file, *stat, checked, Status::Unreadable));
+            self.keep_sighting(Sighting::new(file, *stat, checked, status));
         }
         Ok(())
     }
@@ -253,6 +262,18 @@ impl Work<'_> {
     /// What was seen of a file that looks so now, at a place below the root.
     pub(crate) fn seen(&self, stat: &Stat, place: impl FnOnce() -> Vec<u8>) -> Option<&Sighting> {
         self.sightings.at(&self.batch.root, stat, place)
+    }
+
+    /// The same of what is in the place of a row. Where a root that is away has a file of this
+    /// number, and the row has it, too, that may be another file.
+    fn seen_of(&self, file: &File, stat: &Stat) -> Option<&Sighting> {
+        let is_its = file.stat.inode == stat.inode;
+        self.seen(stat, || file.place()).filter(|seen| !(seen.is_away() && is_its))
+    }
+
+    /// Whether all that was seen of what is in the place of a row is that it may have rotted.
+    fn is_seen_as_changed(&self, file: &File, stat: &Stat) -> bool {
+        self.seen_of(file, stat).is_some_and(|seen| seen.status == Status::Changed)
     }
 
     /// Keeps in mind that nothing is wrong with a file any more.
@@ -341,8 +362,8 @@ impl Work<'_> {
             self.sight(&file, (&stat, &digests), finding.class)?;
             return self.is_damaged(&file, finding);
         }
-        let seen = self.seen(&stat, || file.place());
-        if seen.is_some_and(|seen| seen.damage(&stat, &digests).is_some()) {
+        let seen = self.seen_of(&file, &stat).and_then(|seen| seen.damage(&stat, &digests));
+        if seen.is_some_and(|status| status != Status::Changed) {
             finding.class = Class::Altered;
             self.sight(&file, (&stat, &digests), finding.class)?;
             return self.is_damaged(&file, finding);
@@ -353,12 +374,17 @@ impl Work<'_> {
             return Ok(());
         }
         // A touch, or an edit of what is left, makes no rot an edit.
-        if !finding.may_be_rot() && self.is_perhaps_rotted(&file)? {
+        if !finding.may_be_rot() && (seen.is_some() || self.is_perhaps_rotted(&file)?) {
             finding = finding.perhaps_rotted();
         }
-        self.is_well(&stat, || file.place());
+        if finding.may_be_rot() {
+            self.sight_doubt(&file, &stat, Status::Changed)?;
+        } else {
+            self.is_well(&stat, || file.place());
+        }
         self.batch.count(finding.class, 1);
         if !self.verb.accepts() || finding.may_be_rot() {
+            self.take_name(&file);
             return self.stands(&file, finding);
         }
         self.statuses.remove(&file.id);
@@ -423,12 +449,18 @@ impl Work<'_> {
             return Ok(());
         }
         self.batch.count(finding.class, 1);
-        if self.verb.accepts() && finding.class != Class::Missing && file.renamed.is_some() {
-            // It takes its name along, and nothing else.
+        if finding.class != Class::Missing {
+            self.take_name(file);
+        }
+        self.stands(file, finding)
+    }
+
+    /// Lets a row whose content is not taken up have the name that its file has now.
+    fn take_name(&mut self, file: &File) {
+        if self.verb.accepts() && file.renamed.is_some() {
             let to = file.renamed.clone().map(Vec::from);
             self.batch.replace(file, file.clone(), to);
         }
-        self.stands(file, finding)
     }
 
     /// Notes how a row stands since now, until it is read as it was, taken up, accepted or
@@ -531,8 +563,9 @@ impl Work<'_> {
             return self.is_busy(path.to_owned(), None);
         };
         let (path, digests, now) = (self.below(path), hashed.digests, self.now());
+        let is_known = self.gone.of_number(stat.inode).next().is_some();
         let seen = self.seen(&stat, || path.clone()).cloned();
-        if let Some(seen) = seen
+        if let Some(seen) = seen.filter(|seen| !(seen.is_away() && is_known))
             && let Some(status) = seen.damage(&stat, &digests)
         {
             return self.inherit_damage(path, Sighting { status, ..seen }, stat, &digests);
@@ -583,7 +616,10 @@ impl Work<'_> {
         };
         self.keep_sighting(Sighting { row: file.id, stat, place: path, ..seen });
         self.statuses.insert(file.id, seen.status);
-        let finding = of_reading(class_of(seen.status), &file, &stat, digests);
+        let mut finding = of_reading(class_of(seen.status), &file, &stat, digests);
+        if seen.status == Status::Changed && !finding.may_be_rot() {
+            finding = finding.perhaps_rotted();
+        }
         self.batch.event(finding.clone(), self.now());
         self.batch.count(finding.class, 1);
         self.batch.tell(finding);
@@ -653,9 +689,10 @@ impl Work<'_> {
     }
 }
 
-/// What a file is told as whose last good digest is kept.
+/// What a file is told as whose last good digest is kept, or that may have rotted.
 const fn class_of(status: Status) -> Class {
     match status {
+        Status::Changed => Class::Changed,
         Status::Altered => Class::Altered,
         Status::Emptied => Class::Emptied,
         _ => Class::Rotted,

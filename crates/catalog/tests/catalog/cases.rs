@@ -1552,6 +1552,14 @@ fn a_file_that_moved_by_a_copy_is_accepted_with_its_row() {
     let accepted = archive.open().accept(&archive.path("copy"), &options()).unwrap();
     assert_eq!(accepted.other, None);
     assert_eq!(archive.run(Verb::Audit).lines(), [""; 0]);
+    // Also where the folder has another algorithm since.
+    let mut archive = archive;
+    archive.policy.algorithms = lanesum_list::Algorithm::Sha256.into();
+    fs::copy(archive.path("other"), archive.path("o")).unwrap();
+    fs::remove_file(archive.path("other")).unwrap();
+    assert_eq!(archive.run(Verb::Audit).lines(), ["moved other -> o"]);
+    let accepted = archive.open().accept(&archive.path("o"), &options()).unwrap();
+    assert_eq!(accepted.other, Some(b"other".to_vec()));
     assert_eq!(archive.open().check().unwrap(), [""; 0]);
 }
 

@@ -862,3 +862,52 @@ fn what_comes_with_a_folder_that_was_cataloged_is_as_damaged() {
     told.sort();
     assert!(told.iter().all(|line| !line.contains("altered")), "{told:?}");
 }
+
+/// What may have rotted stays so, whatever it stood as since, or is called.
+#[test]
+fn what_may_have_rotted_is_known_by_its_number() {
+    if cataloged(&["file"]).is_none() {
+        return;
+    }
+    let archive = Archive::of(&["d/back", "d/renamed", "other"]);
+    AHEAD.with(|ahead| ahead.store(0, Ordering::Relaxed));
+    archive.run(Verb::Add);
+    days_pass(1);
+    ["d/back", "d/renamed"].iter().for_each(|name| archive.rot(name));
+    assert_eq!(audit_all(&archive).lines(), ["changed d/back", "changed d/renamed"]);
+    let away = archive.tree.path().with_extension("away");
+    fs::rename(archive.path("d/back"), &away).unwrap();
+    rename(&archive, "d/renamed", "e");
+    set_time(&archive.path("e"), SystemTime::now());
+    let told = archive.run(Verb::Update).lines();
+    assert_eq!(told, ["changed d/renamed -> e", "missing d/back"]);
+    fs::rename(&away, archive.path("d/back")).unwrap();
+    set_time(&archive.path("d/back"), SystemTime::now());
+    for verb in [Verb::Update, Verb::Audit] {
+        assert_eq!(archive.run(verb).lines(), ["changed d/back", "changed e"]);
+    }
+    assert_eq!(archive.open().overviews(clock()).unwrap()[0].may_be_rot, 2);
+    // Nor is it an edit for that its row is forgotten.
+    archive.open().forget(&archive.path("d/back"), &options()).unwrap();
+    assert_eq!(archive.run(Verb::Update).lines(), ["changed d/back", "changed e"]);
+    for name in ["d/back", "e"] {
+        archive.open().accept(&archive.path(name), &options()).unwrap();
+    }
+    assert_eq!(archive.run(Verb::Update).lines(), [""; 0]);
+    archive.write("e", "an edit");
+    assert_eq!(archive.run(Verb::Update).lines(), ["changed e"]);
+    assert_eq!(archive.run(Verb::Update).lines(), [""; 0]);
+}
+
+/// A copy of it takes no row away from a file that only moved.
+#[test]
+fn to_accept_a_copy_leaves_the_row_of_what_moved() {
+    let Some(archive) = cataloged(&["file", "other"]) else { return };
+    fs::copy(archive.path("file"), archive.path("copy")).unwrap();
+    rename(&archive, "file", "moved");
+    archive.rot("moved");
+    let accepted = archive.open().accept(&archive.path("copy"), &options()).unwrap();
+    assert_eq!(accepted.other, None);
+    assert_eq!(archive.run(Verb::Update).lines(), ["moved file -> moved"]);
+    assert_eq!(archive.run(Verb::Audit).lines(), ["altered moved"]);
+}

@@ -53,7 +53,8 @@ pub fn run(args: &Forget) -> anyhow::Result<ExitCode> {
                 if is_of_root {
                     words += "; the folder is cataloged no more";
                 }
-                if !is_of_root && damaged == 0 && path.symlink_metadata().is_ok() {
+                let are_well = counts.iter().all(|(count, _)| *count == 0);
+                if !is_of_root && are_well && path.symlink_metadata().is_ok() {
                     words += "; what is there is new to the next update";
                 }
                 // Of a damaged row nothing is known, and what is there is taken up as it is.

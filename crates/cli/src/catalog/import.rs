@@ -189,7 +189,8 @@ fn to_compare(root: &Root, of_lists: Algorithms, args: &ImportArgs, console: &Co
     let all: Vec<_> = all.iter().map(|algorithm| algorithm.to_string()).collect();
     let say = |verb: &str| command_about(&args.place, verb, &root.path, console);
     format!(
-        "so that lists and catalog have digests in common: `{}`, then `{}`; then import them again",
+        "so that lists and catalog have digests in common, where all is as it was: `{}`, then `{}`; \
+         then import them again",
         say(&format!("add -a {}", all.join(","))),
         say("audit --all")
     )
