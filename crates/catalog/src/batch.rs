@@ -61,6 +61,15 @@ struct Insert {
     status: Status,
 }
 
+/// What was seen of a file.
+enum Seen {
+    Damaged(Box<Sighting>),
+    /// It is as it should be, also as far as other roots know.
+    Right {
+        is_so_everywhere: bool,
+    },
+}
+
 /// Writes of a run to a root.
 pub(crate) struct Batch {
     pub(crate) run: RunRow,
@@ -81,7 +90,7 @@ pub(crate) struct Batch {
     stretches: Vec<SoFar>,
     read_through: Vec<i64>,
     /// By their numbers, files that were seen to be damaged; none of those that are so no more.
-    sightings: Vec<(i64, Option<Sighting>)>,
+    sightings: Vec<(i64, Seen)>,
     /// Rows whose damaged files are to be known no more.
     unseen: Vec<i64>,
     /// Whether those of no row are.
@@ -314,9 +323,14 @@ impl Batch {
         self.read_through.push(id);
     }
 
-    /// Keeps where a damaged file was seen; of what is damaged no more, nothing.
-    pub(crate) fn sight(&mut self, number: i64, sighting: Option<Sighting>) {
-        self.sightings.push((number, sighting));
+    /// Keeps where a damaged file was seen.
+    pub(crate) fn sight(&mut self, sighting: Sighting) {
+        self.sightings.push((sighting.stat.inode, Seen::Damaged(Box::new(sighting))));
+    }
+
+    /// Keeps no more what was seen of a file that is right, in other roots as well or in its own.
+    pub(crate) fn is_right(&mut self, number: i64, is_so_everywhere: bool) {
+        self.sightings.push((number, Seen::Right { is_so_everywhere }));
     }
 
     /// Keeps no more what was seen of these rows' files.
@@ -407,22 +421,26 @@ impl Batch {
             db.prepare_cached("DELETE FROM sighting WHERE file = ?1")?.execute([row])?;
         }
         let sightings = mem::take(&mut self.sightings);
-        // What is right is so in every root that the file was in.
-        let is_any_right = sightings.iter().any(|(_, sighting)| sighting.is_none());
-        let kin = if is_any_right { self.root.kin(db)? } else { Kin::default() };
+        // What is right may be so in every root that the file was in.
+        let is_wide = |seen: &Seen| matches!(seen, Seen::Right { is_so_everywhere: true });
+        let is_any_wide = sightings.iter().any(|(_, seen)| is_wide(seen));
+        let kin = if is_any_wide { self.root.kin(db)? } else { Kin::default() };
         let sql = "DELETE FROM sighting WHERE root = ?1 AND inode = ?2";
         let mut unsee = db.prepare_cached(sql)?;
-        for (number, sighting) in sightings {
+        for (number, seen) in sightings {
             let was_known = unsee.execute([root, number])? > 0;
-            match sighting {
-                Some(sighting) => sighting.put(db, Ids::take(&mut self.ids.sighting), root)?,
-                None => {
+            match seen {
+                Seen::Damaged(sighting) => {
+                    sighting.put(db, Ids::take(&mut self.ids.sighting), root)?;
+                }
+                Seen::Right { is_so_everywhere: true } => {
                     // Of one that is away it is that file only if it was damaged here as well.
                     let away = kin.away.iter().filter(|_| was_known);
                     for &of in kin.here.iter().chain(away) {
                         unsee.execute([of, number])?;
                     }
                 }
+                Seen::Right { .. } => {}
             }
         }
         for (old, until) in mem::take(&mut self.replaced) {

@@ -207,6 +207,8 @@ impl Catalog {
             states.extend(Some(state).filter(|state| state.status == Status::Changed));
             Ok(())
         })?;
+        let rowless = self.rowless()?.into_iter().map(|it| it.state());
+        states.extend(rowless.filter(|state| state.status == Status::Changed));
         let mut ids: HashMap<i64, HashSet<i64>> = HashMap::new();
         for file in self.known(&states)? {
             if file.found.is_some_and(|event| event.finding.may_be_rot()) {

@@ -207,7 +207,16 @@ impl Sightings {
         }
         let path = root.path_of(&place());
         let is_it = |seen: &&Sighting| is_file_of(&seen.stat, &path, stat, self.births_are_known);
-        here.into_iter().chain(elsewhere.into_iter().flatten()).find(is_it)
+        // What is on the device tells more than what may have been there.
+        let on_device = elsewhere.into_iter().flatten().filter(|seen| !seen.is_away());
+        let away = elsewhere.into_iter().flatten().filter(|seen| seen.is_away());
+        here.into_iter().chain(on_device).chain(away).find(is_it)
+    }
+
+    /// Whether what was seen of a number in other roots says no more of a file that reads so.
+    pub(crate) fn others_agree(&self, stat: &Stat, digests: &Digests) -> bool {
+        let mut others = self.elsewhere.get(&stat.inode).into_iter().flatten();
+        others.all(|seen| seen.damage(stat, digests).is_none())
     }
 
     /// What was seen of some rows' files, with their numbers.
@@ -223,9 +232,11 @@ impl Sightings {
         self.by_number.insert(sighting.stat.inode, sighting);
     }
 
-    pub(crate) fn remove(&mut self, number: i64) {
+    pub(crate) fn remove(&mut self, number: i64, is_so_everywhere: bool) {
         self.by_number.remove(&number);
-        self.elsewhere.remove(&number);
+        if is_so_everywhere {
+            self.elsewhere.remove(&number);
+        }
     }
 }
 

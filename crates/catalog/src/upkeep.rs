@@ -84,7 +84,7 @@ impl Catalog {
         let others = [&before, &beside].map(|file| file.as_ref().map(|file| file.id));
         let links = self.links_of(&root, &statuses, (&whole, &stat), others)?;
         let mut batch = Batch::begin(&self.db, root, "accept", now)?;
-        batch.sight(stat.inode, None);
+        batch.is_right(stat.inode, true);
         let mut finding = Finding::new(Class::Accepted, below.clone()).after(&stat, &digests);
         finding.files += links.len() as u64;
         for file in links {
@@ -368,7 +368,7 @@ impl Catalog {
         }
         batch.forget(ids, bytes, is_root);
         for sighting in parting.passed_on {
-            batch.sight(sighting.stat.inode, Some(sighting));
+            batch.sight(sighting);
         }
         if damaged > 0 {
             batch.distrust_rows();

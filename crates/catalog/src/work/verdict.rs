@@ -68,7 +68,7 @@ impl Work<'_> {
         };
         let is_same = agree(&file.digests, &hashed.digests) == Some(true);
         if is_same && file.stat.is_of_list() {
-            let seen = self.seen(&stat, || file.place()).cloned();
+            let seen = self.seen_of(&file, &stat).cloned();
             if let Some(seen) = seen
                 && let Some(status) = seen.damage(&stat, &hashed.digests)
             {
@@ -91,9 +91,9 @@ impl Work<'_> {
             {
                 Case::Is(Class::Altered)
             }
-            // Its row was made for what may have rotted, and knows no more.
-            Case::Is(Class::Altered | Class::Emptied)
-                if file.stat.is_of_list() && self.is_seen_as_changed(&file, &stat) =>
+            // What may have rotted is no more for that it is renamed, or has another mode.
+            Case::Is(Class::Altered)
+                if known.size == stat.size && self.is_seen_as_changed(&file, &stat) =>
             {
                 return self.judged(Class::Changed, file, stat, digests);
             }
@@ -255,7 +255,7 @@ impl Work<'_> {
         if let Some(birth) = birth(&self.batch.root.path_of(&sighting.place)) {
             sighting.stat.changed = sighting.stat.changed.max(birth);
         }
-        self.batch.sight(sighting.stat.inode, Some(sighting.clone()));
+        self.batch.sight(sighting.clone());
         self.sightings.insert(sighting);
     }
 
@@ -276,11 +276,12 @@ impl Work<'_> {
         self.seen_of(file, stat).is_some_and(|seen| seen.status == Status::Changed)
     }
 
-    /// Keeps in mind that nothing is wrong with a file any more.
-    fn is_well(&mut self, stat: &Stat, place: impl FnOnce() -> Vec<u8>) {
+    /// Keeps in mind that nothing is wrong any more with a file that reads so.
+    fn is_well(&mut self, stat: &Stat, digests: &Digests, place: impl FnOnce() -> Vec<u8>) {
         if self.seen(stat, place).is_some() {
-            self.batch.sight(stat.inode, None);
-            self.sightings.remove(stat.inode);
+            let is_so_everywhere = self.sightings.others_agree(stat, digests);
+            self.batch.is_right(stat.inode, is_so_everywhere);
+            self.sightings.remove(stat.inode, is_so_everywhere);
         }
     }
 
@@ -292,7 +293,7 @@ impl Work<'_> {
         digests: Digests,
     ) -> Result<(), CatalogError> {
         let now = self.now();
-        self.is_well(&stat, || file.place());
+        self.is_well(&stat, &digests, || file.place());
         let is_settled = self.is_settled(&file, &stat)?;
         // A list knows too little for anything to be touched.
         let class = if file.stat.is_of_list() { Class::Ok } else { class };
@@ -378,9 +379,11 @@ impl Work<'_> {
             finding = finding.perhaps_rotted();
         }
         if finding.may_be_rot() {
-            self.sight_doubt(&file, &stat, Status::Changed)?;
+            if !self.is_good_of_another(&file, &stat, &digests)? {
+                self.sight_doubt(&file, &stat, Status::Changed)?;
+            }
         } else {
-            self.is_well(&stat, || file.place());
+            self.is_well(&stat, &digests, || file.place());
         }
         self.batch.count(finding.class, 1);
         if !self.verb.accepts() || finding.may_be_rot() {
@@ -399,14 +402,18 @@ impl Work<'_> {
         Ok(())
     }
 
-    /// Whether a row stands as changed so that it may be rot.
+    /// Whether a row stands as changed so that it may be rot, or did before it was seen otherwise.
     fn is_perhaps_rotted(&mut self, file: &File) -> Result<bool, CatalogError> {
-        if self.statuses.get(&file.id) != Some(&Status::Changed) {
+        if !self.statuses.contains_key(&file.id) {
             return Ok(false);
         }
         if self.perhaps_rotted.is_none() {
             let ids = self.catalog.may_be_rot()?.remove(&self.batch.root.id);
-            self.perhaps_rotted = Some(ids.unwrap_or_default());
+            let mut ids = ids.unwrap_or_default();
+            let seen = self.sightings.of_rows(|row| self.statuses.contains_key(&row));
+            let seen = seen.filter(|(_, seen)| seen.status == Status::Changed);
+            ids.extend(seen.map(|(_, seen)| seen.row));
+            self.perhaps_rotted = Some(ids);
         }
         Ok(self.perhaps_rotted.as_ref().is_some_and(|ids| ids.contains(&file.id)))
     }
@@ -563,14 +570,16 @@ impl Work<'_> {
             return self.is_busy(path.to_owned(), None);
         };
         let (path, digests, now) = (self.below(path), hashed.digests, self.now());
-        let is_known = self.gone.of_number(stat.inode).next().is_some();
         let seen = self.seen(&stat, || path.clone()).cloned();
-        if let Some(seen) = seen.filter(|seen| !(seen.is_away() && is_known))
+        // A row that has the number knows more than a root that is away.
+        let is_known = seen.as_ref().is_some_and(Sighting::is_away)
+            && !self.catalog.rows_of_number(self.batch.root.id, stat.inode)?.is_empty();
+        if let Some(seen) = seen.filter(|_| !is_known)
             && let Some(status) = seen.damage(&stat, &digests)
         {
             return self.inherit_damage(path, Sighting { status, ..seen }, stat, &digests);
         }
-        self.is_well(&stat, || path.clone());
+        self.is_well(&stat, &digests, || path.clone());
         if let Some(file) = self.gone.take_same(&path, stat.size, &digests) {
             self.moved(file, path, stat, Some(digests))?;
         } else if let Some(kin) = self.kin.remove(&path)

@@ -911,3 +911,28 @@ fn to_accept_a_copy_leaves_the_row_of_what_moved() {
     assert_eq!(archive.run(Verb::Update).lines(), ["moved file -> moved"]);
     assert_eq!(archive.run(Verb::Audit).lines(), ["altered moved"]);
 }
+
+/// What is well as another root has it is no better for the one that knows its damage.
+#[test]
+fn what_is_well_elsewhere_is_as_damaged_here() {
+    let Some(archive) = cataloged(&["file", "other"]) else { return };
+    let there = Archive::of(&["well"]);
+    archive.rot("file");
+    fs::hard_link(archive.path("file"), there.path("link")).unwrap();
+    run_there(&archive, &there, Verb::Add);
+    assert_eq!(audit_all(&archive).lines(), ["altered file"]);
+    let mut catalog = archive.open();
+    let root = there.root(&mut catalog);
+    let mut options = options();
+    options.reread = lanesum_catalog::Reread::All;
+    let told = Told::of(|tell| catalog.run(&root, Verb::Audit, &options, tell));
+    assert_eq!(told.lines(), [""; 0]);
+    drop(catalog);
+    let away = archive.tree.path().with_extension("away");
+    fs::rename(archive.path("file"), &away).unwrap();
+    archive.write("file", "file");
+    archive.run(Verb::Update);
+    fs::rename(&away, archive.path("again")).unwrap();
+    let told = archive.run(Verb::Update).lines();
+    assert!(told.contains(&"altered again".to_owned()), "{told:?}");
+}
