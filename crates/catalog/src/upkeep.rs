@@ -56,24 +56,10 @@ impl Catalog {
         let known = before.as_ref().map_or(Algorithms::NONE, |file| algorithms(&file.digests));
         let algorithms = root.policy.algorithms.union(known);
         let now = (options.clock)();
-        let (before, stat, digests) = match before {
-            Some(file) => {
-                let (stat, digests) = read(&whole, algorithms, options)?;
-                (Some(file), stat, digests)
-            }
-            None => {
-                // It may be the file of a row that has others than the folder by now.
-                let of_rows = self.algorithms_in(&root)?.into_iter();
-                let all = of_rows.fold(algorithms, Algorithms::union);
-                let (stat, digests) = read(&whole, all, options)?;
-                let its = (&statuses, &sightings);
-                let file = self.moved_to(&root, its, &below, (&stat, &digests))?;
-                let known =
-                    file.as_ref().map_or(Algorithms::NONE, |file| self::algorithms(&file.digests));
-                let kept = algorithms.union(known);
-                let digests = digests.iter().filter(|it| kept.contains(it.algorithm())).copied();
-                (file, stat, digests.collect())
-            }
+        let its = (&statuses, &sightings);
+        let (before, (stat, digests)) = match before {
+            Some(file) => (Some(file), read(&whole, algorithms, options)?),
+            None => self.read_new(&root, its, &below, (algorithms, options))?,
         };
         let put_aside = match &before {
             Some(file) if file.path() == below => {
@@ -217,6 +203,25 @@ impl Catalog {
             sightings,
             &New { path: path.to_vec(), stat, is_only_name: true },
         ))
+    }
+
+    /// Reads a file without a row; and the row of a name that is gone whose content it has.
+    fn read_new(
+        &self,
+        root: &Root,
+        its: (&HashMap<i64, Status>, &Sightings),
+        path: &[u8],
+        (algorithms, options): (Algorithms, &Options),
+    ) -> Result<(Option<File>, (Stat, Digests)), CatalogError> {
+        // Rows may have others than the folder by now.
+        let all = self.algorithms_in(root)?.into_iter().fold(algorithms, Algorithms::union);
+        let (stat, digests) = read(&root.path_of(path), all, options)?;
+        let file = self.moved_to(root, its, path, (&stat, &digests))?;
+        let of_row = file.as_ref().map(|file| self::algorithms(&file.digests));
+        let kept = algorithms.union(of_row.unwrap_or(Algorithms::NONE));
+        let digests = digests.iter().filter(|digest| kept.contains(digest.algorithm()));
+        let digests = digests.copied().collect();
+        Ok((file, (stat, digests)))
     }
 
     /// The row of a name that is gone whose content a file has, as an update takes it; not where

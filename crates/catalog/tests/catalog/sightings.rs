@@ -936,3 +936,36 @@ fn what_is_well_elsewhere_is_as_damaged_here() {
     let told = archive.run(Verb::Update).lines();
     assert!(told.contains(&"altered again".to_owned()), "{told:?}");
 }
+
+/// Nor does what is seen of it between, another mode, or a good file in its place change what is
+/// known of either.
+#[test]
+fn a_doubt_outlasts_what_is_seen_between() {
+    if cataloged(&["file"]).is_none() {
+        return;
+    }
+    let archive = Archive::of(&["anew", "mode", "place", "good"]);
+    AHEAD.with(|ahead| ahead.store(0, Ordering::Relaxed));
+    archive.run(Verb::Add);
+    days_pass(1);
+    ["anew", "mode", "place"].iter().for_each(|name| archive.rot(name));
+    let all = ["changed anew", "changed mode", "changed place"];
+    assert_eq!(audit_all(&archive).lines(), all);
+    fs::remove_file(archive.path("anew")).unwrap();
+    assert!(archive.run(Verb::Audit).lines().contains(&"missing anew".to_owned()));
+    save(&archive, "anew", "an edit");
+    let mode = fs::Permissions::from_mode(0o600);
+    fs::set_permissions(archive.path("mode"), mode).unwrap();
+    for verb in [Verb::Update, Verb::Audit, Verb::Update] {
+        assert_eq!(archive.run(verb).lines(), all);
+    }
+    // It is another's, and well.
+    fs::remove_file(archive.path("place")).unwrap();
+    fs::hard_link(archive.path("good"), archive.path("place")).unwrap();
+    archive.run(Verb::Audit);
+    archive.run(Verb::Audit);
+    fs::remove_file(archive.path("place")).unwrap();
+    archive.write("good", "an edit");
+    assert!(archive.run(Verb::Update).lines().contains(&"changed good".to_owned()));
+    assert!(!archive.run(Verb::Update).lines().contains(&"changed good".to_owned()));
+}
