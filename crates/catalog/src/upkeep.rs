@@ -214,9 +214,10 @@ impl Catalog {
         (algorithms, options): (Algorithms, &Options),
     ) -> Result<(Option<File>, (Stat, Digests)), CatalogError> {
         // Rows may have others than the folder by now.
-        let all = self.algorithms_in(root)?.into_iter().fold(algorithms, Algorithms::union);
+        let of_rows = self.algorithms_in(root)?;
+        let all = of_rows.iter().fold(algorithms, |all, set| all.union(*set));
         let (stat, digests) = read(&root.path_of(path), all, options)?;
-        let file = self.moved_to(root, its, path, (&stat, &digests))?;
+        let file = self.moved_to(root, its, path, (&stat, &digests, &of_rows))?;
         let of_row = file.as_ref().map(|file| self::algorithms(&file.digests));
         let kept = algorithms.union(of_row.unwrap_or(Algorithms::NONE));
         let digests = digests.iter().filter(|digest| kept.contains(digest.algorithm()));
@@ -225,21 +226,21 @@ impl Catalog {
     }
 
     /// The row of a name that is gone whose content a file has, as an update takes it; not where
-    /// the row's file lies elsewhere.
+    /// the row's file lies elsewhere. Its digests are of all algorithms that rows have.
     fn moved_to(
         &self,
         root: &Root,
         (statuses, sightings): (&HashMap<i64, Status>, &Sightings),
         path: &[u8],
-        (stat, digests): (&Stat, &Digests),
+        (stat, digests, of_rows): (&Stat, &Digests, &[Algorithms]),
     ) -> Result<Option<File>, CatalogError> {
         let sql = "SELECT f.id FROM folder d JOIN file f ON f.folder = d.id \
                    WHERE d.root = ?1 AND f.algorithms = ?2 AND f.digests = ?3";
         let mut statement = self.db.prepare_cached(sql)?;
         let (mut finder, mut ways) = (Finder::new(self.reader()?), Ways::of(&root.path)?);
         let mut gone = Vec::new();
-        for of_rows in self.algorithms_in(root)? {
-            let known = digests.iter().filter(|digest| of_rows.contains(digest.algorithm()));
+        for set in of_rows {
+            let known = digests.iter().filter(|digest| set.contains(digest.algorithm()));
             let (algorithms, bytes) = encode(&known.copied().collect())?;
             let ids = statement.query_map((root.id, algorithms, bytes), |row| row.get(0))?;
             for id in ids {

@@ -79,7 +79,7 @@ fn not_done(it: &Overview, catalog: &Path) -> Markup {
                 li { "NOTHING CATALOGED: no regular file was in it, or all were forgotten since. Is its disk mounted?" }
             }
             @if it.never > 0 { li { "NEVER READ: " (files(it.never)) ", of lists. " code { (command(catalog, "update", None)) } } }
-            @for run in &it.undone { li { (words(run, it.is_at_work && it.last.as_ref() == Some(run), catalog)) "." } }
+            @for run in &it.undone { li { (words(run, false, catalog)) "." } }
         }
     }
 }

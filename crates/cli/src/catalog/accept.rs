@@ -57,12 +57,11 @@ pub fn run(args: &Accept) -> anyhow::Result<ExitCode> {
                 };
                 // Its own row came along, or that of another file, which was not there any more.
                 let before = finding.other.map_or_else(String::new, |other| {
-                    let root = catalog.root_of(path).map(|(root, _)| root);
-                    let other = match root {
-                        Ok(root) => root.path_of(&other),
-                        Err(_) => PathBuf::from(OsStr::from_bytes(&other)),
-                    };
-                    format!("; {} is no longer cataloged", console.shown(&other))
+                    let whole = catalog.root_of(path).map_or_else(
+                        |_| PathBuf::from(OsStr::from_bytes(&other)),
+                        |(root, _)| root.path_of(&other),
+                    );
+                    format!("; {} is no longer cataloged", console.shown(&whole))
                 });
                 console.about(name(path), &format!("{words}{others}{before}"));
             }

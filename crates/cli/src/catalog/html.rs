@@ -138,10 +138,8 @@ impl Page<'_> {
         let mut text = format!("<h3><bdi>{}</bdi></h3>\n<ul>", escaped(name(&it.root.path)));
         let bytes = DecimalBytes(it.root.bytes.cast_unsigned());
         text += &format!("<li>{}, {bytes}\n", files(it.files));
-        let undone = undone(it, self.place, console).map(|(run, remedy)| {
-            let is_at_work = it.is_at_work && it.last.as_ref() == Some(run);
-            (run_words(run, is_at_work), remedy)
-        });
+        let undone =
+            undone(it, self.place, console).map(|(run, remedy)| (run_words(run, false), remedy));
         for (words, remedy) in lacks(it, self.place, console).into_iter().chain(undone) {
             let (words, remedy) = (escaped(words.as_bytes()), escaped(remedy.as_bytes()));
             text += &format!("<li class=\"bad\">{words}: <code>{remedy}</code>\n");

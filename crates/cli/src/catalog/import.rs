@@ -17,7 +17,7 @@ use lanesum_checksum::hints::{Lookup, NotFound};
 use lanesum_list::{Dialect, Ending, Record};
 
 use super::{
-    DIFFERENCES, NOT_ALL_DONE, command, command_about, fail, folder_at, is_there, look, name,
+    DIFFERENCES, NOT_ALL_DONE, command, commands_for, fail, folder_at, is_there, look, name,
     no_folder, open, tell_of_new,
 };
 use crate::args::ImportArgs;
@@ -185,14 +185,10 @@ struct Told {
 /// What gives files of a root the digests that lists have.
 fn to_compare(root: &Root, of_lists: Algorithms, args: &ImportArgs, console: &Console) -> String {
     let keyless = of_lists.iter().filter(|algorithm| !algorithm.needs_key());
-    let all = root.policy.algorithms.union(keyless.collect());
-    let all: Vec<_> = all.iter().map(|algorithm| algorithm.to_string()).collect();
-    let say = |verb: &str| command_about(&args.place, verb, &root.path, console);
+    let [add, audit] = commands_for(&args.place, root, keyless.collect(), console);
     format!(
-        "so that lists and catalog have digests in common, where all is as it was: `{}`, then `{}`; \
-         then import them again",
-        say(&format!("add -a {}", all.join(","))),
-        say("audit --all")
+        "so that lists and catalog have digests in common, where all is as it was: `{add}`, then \
+         `{audit}`; then import them again"
     )
 }
 

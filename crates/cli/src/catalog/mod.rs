@@ -29,6 +29,7 @@ use jiff::tz::TimeZone;
 use lanesum_catalog::{
     Catalog, CatalogError, Finding, Options, Overview, Root, Run, Severity, Spelling, Summary, Verb,
 };
+use lanesum_checksum::Algorithms;
 use lanesum_checksum::walk::{self, Entry, WalkOptions};
 
 use crate::args::{Told, Where};
@@ -398,6 +399,19 @@ pub fn command(place: &Where, verb: &str, console: &Console) -> String {
 /// A command about a path, as it is to be typed.
 fn command_about(place: &Where, verb: &str, path: &Path, console: &Console) -> String {
     format!("{} {}", command(place, verb, console), console.shown(path))
+}
+
+/// The commands that let a root's files have digests of these algorithms as well.
+fn commands_for(
+    place: &Where,
+    root: &Root,
+    algorithms: Algorithms,
+    console: &Console,
+) -> [String; 2] {
+    let all = root.policy.algorithms.union(algorithms);
+    let all: Vec<_> = all.iter().map(|algorithm| algorithm.to_string()).collect();
+    [format!("add -a {}", all.join(",")), "audit --all".to_owned()]
+        .map(|verb| command_about(place, &verb, &root.path, console))
 }
 
 /// Paths and commands as the console shows them.

@@ -12,7 +12,7 @@ use lanesum_list::{Dialect, Record};
 
 use super::print::whole;
 use super::{
-    OF_CATALOG, command, command_about, console_while, fail, fail_at, import, look, name, path,
+    OF_CATALOG, command, commands_for, console_while, fail, fail_at, import, look, name, path,
 };
 use crate::args::{CatalogArgs, CatalogVerb, Export, Where};
 use crate::console::{Console, lock};
@@ -114,9 +114,8 @@ fn export(args: &Export, console: &mut Console) -> anyhow::Result<ExitCode> {
     let before = if args.relative { Path::new("") } else { folder };
     let written = write_list(&catalog, &root, (before, algorithms), &*format, console);
     if let Ok(Written { lacking: count @ 1.., .. }) = written {
-        let words = without_digest(&root, algorithms, count, |verb| {
-            command_about(&args.place, verb, &root.path, console)
-        });
+        let commands = commands_for(&args.place, &root, algorithms, console);
+        let words = without_digest(&root, algorithms, count, &commands);
         console.about(name(folder), &words);
     }
     let doubtful = written.as_ref().map_or(Ok(0), |_| doubtful(&catalog, &root));
@@ -189,16 +188,12 @@ fn without_digest(
     root: &Root,
     algorithms: Algorithms,
     count: u64,
-    say: impl Fn(&str) -> String,
+    [add, audit]: &[String; 2],
 ) -> String {
     let files = files(count);
     let (have, are) = if count == 1 { ("has", "is") } else { ("have", "are") };
-    let names = |algorithms: Algorithms, between| {
-        let all: Vec<_> = algorithms.iter().map(|it| it.to_string()).collect();
-        all.join(between)
-    };
-    let lacking = names(algorithms, " and no ");
-    let audit = say("audit --all");
+    let lacking: Vec<_> = algorithms.iter().map(|it| it.to_string()).collect();
+    let lacking = lacking.join(" and no ");
     let computed = root.policy.algorithms;
     if algorithms.iter().all(|algorithm| computed.contains(algorithm)) {
         return format!(
@@ -206,7 +201,6 @@ fn without_digest(
              it was"
         );
     }
-    let add = say(&format!("add -a {}", names(computed.union(algorithms), ",")));
     format!(
         "{files} {have} no {lacking} and {are} left out; `{add}`, then `{audit}` add it where all is \
          as it was"

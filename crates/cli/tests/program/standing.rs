@@ -17,6 +17,14 @@ fn cataloged(paths: &[&str]) -> Folder {
     folder
 }
 
+/// Gives a file another content, and leaves its time as it was.
+fn alter(folder: &Folder, name: &str, content: &str) {
+    let time = fs::metadata(folder.path(name)).unwrap().modified().unwrap();
+    folder.write(name, content);
+    let file = fs::File::options().write(true).open(folder.path(name)).unwrap();
+    file.set_modified(time).unwrap();
+}
+
 /// Runs a verb, which is to end with this code and to say these words.
 #[track_caller]
 fn expect(folder: &Folder, args: &str, code: i32, words: &[&str]) -> String {
@@ -57,14 +65,7 @@ fn names_below_a_folder_are_taken_as_they_are_written() {
 #[test]
 fn what_was_damaged_and_is_gone_is_told_as_both() {
     let folder = cataloged(&["a", "b"]);
-    let time = fs::metadata(folder.path("tree/a")).unwrap().modified().unwrap();
-    folder.write("tree/a", "A");
-    fs::File::options()
-        .write(true)
-        .open(folder.path("tree/a"))
-        .unwrap()
-        .set_modified(time)
-        .unwrap();
+    alter(&folder, "tree/a", "A");
     expect(&folder, "audit", 1, &["altered "]);
     fs::remove_file(folder.path("tree/a")).unwrap();
     expect(&folder, "audit", 1, &["missing "]);
@@ -552,14 +553,7 @@ fn forget_says_what_stays_damaged() {
     expect(&folder, "audit", 1, &["missing"]);
     let told = expect(&folder, "forget tree/a", 0, &["1 file forgotten, 1 of them not well\n"]);
     assert!(!told.contains("stays so"), "{told}");
-    let time = fs::metadata(folder.path("tree/b")).unwrap().modified().unwrap();
-    folder.write("tree/b", "");
-    fs::File::options()
-        .write(true)
-        .open(folder.path("tree/b"))
-        .unwrap()
-        .set_modified(time)
-        .unwrap();
+    alter(&folder, "tree/b", "");
     expect(&folder, "audit", 1, &["emptied"]);
     expect(&folder, "forget tree/b", 0, &["stays so: `lanesum accept`"]);
     expect(&folder, "status", 1, &["NOT WELL: 1 emptied"]);
