@@ -12,7 +12,7 @@ use std::path::Path;
 /// identifier of its own, which `statvfs` gives, but some kinds of them make it of the device. The
 /// UUID is the better one where udev links it in `/dev/disk/by-uuid`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct FolderId {
+pub(crate) struct DirectoryId {
     /// `uuid=... fsid=...`, the first where it is known.
     pub(crate) volume: String,
     pub(crate) inode: i64,
@@ -20,7 +20,7 @@ pub(crate) struct FolderId {
     pub(crate) device: u64,
 }
 
-impl FolderId {
+impl DirectoryId {
     /// # Errors
     /// The system's, and that the path is no folder.
     pub(crate) fn of(folder: &Path) -> io::Result<Self> {
@@ -89,11 +89,11 @@ mod tests {
     #[test]
     fn a_folder_is_where_it_was() {
         let folder = tempfile::tempdir().unwrap();
-        let id = FolderId::of(folder.path()).unwrap();
-        assert!(FolderId::of(folder.path()).unwrap().is_that_of(&id.volume, id.inode));
+        let id = DirectoryId::of(folder.path()).unwrap();
+        assert!(DirectoryId::of(folder.path()).unwrap().is_that_of(&id.volume, id.inode));
         let other = tempfile::tempdir().unwrap();
-        assert!(!FolderId::of(other.path()).unwrap().is_that_of(&id.volume, id.inode));
-        assert!(FolderId::of(Path::new("/proc")).unwrap().volume != id.volume);
-        assert!(FolderId::of(Path::new("/dev/null")).is_err());
+        assert!(!DirectoryId::of(other.path()).unwrap().is_that_of(&id.volume, id.inode));
+        assert!(DirectoryId::of(Path::new("/proc")).unwrap().volume != id.volume);
+        assert!(DirectoryId::of(Path::new("/dev/null")).is_err());
     }
 }

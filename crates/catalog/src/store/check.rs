@@ -9,10 +9,11 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use rustix::io::Errno;
 
-use crate::catalog::{beside, make_private};
-use crate::schema::{self, STEPS};
-use crate::table::{self, Table};
-use crate::{Catalog, CatalogError};
+use super::catalog::Catalog;
+use super::private::{beside, make_private};
+use super::schema::{self, TABLES, VERSION};
+use super::table::{self, Table};
+use crate::CatalogError;
 
 /// Wrong rows of a table that are told one by one.
 const MOST: usize = 100;
@@ -145,7 +146,9 @@ fn lost(db: &Connection) -> rusqlite::Result<Vec<String>> {
     let mut wrong = Vec::new();
     // The newest run and event, a pause and a sighting belong to no other row, and have no index:
     // what is lost of a page is room that it does not account for.
-    for table in ["root", "run", "manner", "stretch", "sighting", "event"] {
+    for table in
+        ["root", "setting", "total", "run", "chunk", "found", "pending", "deleted", "event"]
+    {
         let found: String =
             db.query_row(&format!("PRAGMA quick_check({table})"), [], |row| row.get(0))?;
         if found != "ok" {
@@ -159,9 +162,9 @@ fn lost(db: &Connection) -> rusqlite::Result<Vec<String>> {
              INDEXED BY sqlite_autoindex_root_1)",
         ),
         (
-            "folders are lost, or their index has lost them",
-            "SELECT (SELECT count(*) FROM folder NOT INDEXED) != (SELECT count(*) FROM folder \
-             INDEXED BY sqlite_autoindex_folder_1)",
+            "directories are lost, or their index has lost them",
+            "SELECT (SELECT count(*) FROM directory NOT INDEXED) != (SELECT count(*) FROM \
+             directory INDEXED BY sqlite_autoindex_directory_1)",
         ),
         // The table is the largest, and read once.
         (
@@ -172,7 +175,7 @@ fn lost(db: &Connection) -> rusqlite::Result<Vec<String>> {
         ),
         (
             "a root is lost whose files are there",
-            "SELECT EXISTS (SELECT 1 FROM folder WHERE root NOT IN (SELECT id FROM root))",
+            "SELECT EXISTS (SELECT 1 FROM directory WHERE root NOT IN (SELECT id FROM root))",
         ),
         // No number of a run or an event is ever left out.
         ("runs are lost", "SELECT count(*) != coalesce(max(id), 0) FROM run"),
@@ -207,12 +210,12 @@ fn schema(db: &Connection) -> rusqlite::Result<Vec<String>> {
         items.collect()
     };
     let right = Connection::open_in_memory()?;
-    STEPS.iter().try_for_each(|step| right.execute_batch(step))?;
+    right.execute_batch(TABLES)?;
     let mut wrong = Vec::new();
     if all(db)? != all(&right)? {
         wrong.push("its tables are not those that lanesum made".to_owned());
     }
-    if schema::kind(db)? != schema::Kind::Catalog(STEPS.len() as i64) {
+    if schema::kind(db)? != schema::Kind::Catalog(VERSION) {
         wrong.push("it says that it is something else than a catalog of this version".to_owned());
     }
     Ok(wrong)
@@ -243,23 +246,29 @@ fn belongings(db: &Connection) -> rusqlite::Result<Vec<String>> {
     let mut wrong = Vec::new();
     for (what, sql) in [
         (
-            "files have no folder",
-            "SELECT count(*) FROM file WHERE folder NOT IN (SELECT id FROM folder)",
+            "files have no directory",
+            "SELECT count(*) FROM file WHERE directory NOT IN (SELECT id FROM directory)",
         ),
         (
             "files have no state, or that of another root",
-            "SELECT count(*) FROM file f JOIN folder d ON d.id = f.folder \
+            "SELECT count(*) FROM file f JOIN directory d ON d.id = f.directory \
              LEFT JOIN state s ON s.id = f.id WHERE s.root IS NOT d.root",
         ),
         (
-            "manners have no root",
-            "SELECT count(*) FROM manner WHERE root NOT IN (SELECT id FROM root)",
+            "roots have no settings, or settings no root",
+            "SELECT count(*) FROM (SELECT id FROM root EXCEPT SELECT root FROM setting UNION ALL \
+             SELECT root FROM setting EXCEPT SELECT id FROM root)",
         ),
         ("states have no file", "SELECT count(*) FROM state WHERE id NOT IN (SELECT id FROM file)"),
         (
-            "roots have another sum of bytes than their files",
-            "SELECT count(*) FROM root r WHERE bytes != (SELECT coalesce(sum(max(size, 0)), 0) \
-             FROM folder d JOIN file f ON f.folder = d.id WHERE d.root = r.id)",
+            "files were found whose records are not there",
+            "SELECT count(*) FROM found WHERE file NOT IN (SELECT id FROM file)",
+        ),
+        (
+            "roots have other totals than their files",
+            "SELECT count(*) FROM (SELECT root, count(*) AS files, sum(size) AS bytes \
+             FROM directory d JOIN file f ON f.directory = d.id GROUP BY root) s \
+             LEFT JOIN total t USING (root) WHERE s.files IS NOT t.files OR s.bytes IS NOT t.bytes",
         ),
     ] {
         let count: i64 = db.query_row(sql, [], |row| row.get(0))?;

@@ -14,8 +14,8 @@ use rustix::fs::{FlockOperation, Mode, OFlags, flock};
 use rustix::io::Errno;
 use rustix::process::{Gid, Uid};
 
+use super::private::make_private;
 use crate::CatalogError;
-use crate::catalog::make_private;
 
 /// A lock that holds as long as this value, or the process, lives.
 #[derive(Debug)]

@@ -6,7 +6,8 @@ use std::sync::OnceLock;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{CachedStatement, Connection, Row};
 
-use crate::{CatalogError, seal};
+use super::seal;
+use crate::CatalogError;
 
 /// A table. Its last column is the seal of the others.
 pub(crate) struct Table {
@@ -31,23 +32,29 @@ macro_rules! tables {
 
 tables! {
     META 1 "meta" ["key" "value"];
-    ROOT 2 "root" ["id" "path" "volume" "inode" "algorithms" "inodes_last" "period" "max_gone"
-        "suspended" "bytes"];
-    FOLDER 3 "folder" ["id" "root" "path"];
-    FILE 4 "file" ["id" "folder" "name" "size" "mtime" "ctime" "inode" "settled" "algorithms"
+    ROOT 2 "root" ["id" "path" "volume" "inode" "stable_inodes" "complete" "offline"
+        "offline_since" "missing"];
+    TOTAL 13 "total" ["root" "files" "bytes"];
+    SETTING 3 "setting" ["root" "profile" "algorithms" "period" "max_gone" "exclude"
+        "default_excludes" "rate" "opens" "closes" "paused" "requested" "everything"];
+    DIRECTORY 4 "directory" ["id" "root" "path"];
+    FILE 5 "file" ["id" "directory" "name" "size" "mtime" "ctime" "inode" "settled" "algorithms"
         "digests"];
-    STATE 5 "state" ["id" "root" "checked" "status"];
-    RUN 6 "run" ["id" "verb" "root" "started" "ended" "outcome" "counts" "files" "bytes"];
-    EVENT 7 "event" ["id" "run" "at" "root" "path" "class" "other" "files" "before" "after"];
-    MANNER 9 "manner" ["root" "rate" "opens" "closes" "paused" "asked"];
-    OLD 8 "old_digest" ["id" "file" "until" "size" "mtime" "algorithms" "digests"];
-    STRETCH 10 "stretch" ["file" "mtime" "ctime" "inode" "began" "midstate"];
-    SIGHTING 11 "sighting" ["id" "root" "inode" "size" "mtime" "ctime" "file" "place" "checked"
-        "status" "good_size" "good_mtime" "algorithms" "digests"];
+    STATE 6 "state" ["id" "root" "verified" "class" "reason" "since"];
+    FOUND 7 "found" ["file" "size" "mtime" "algorithms" "digests" "error"];
+    PENDING 8 "pending" ["id" "root" "class" "reason" "path" "file" "size" "mtime" "inode" "files"
+        "error"];
+    DELETED 9 "deleted" ["id" "root" "path" "at" "size" "mtime" "algorithms" "digests"];
+    RUN 10 "run" ["id" "root" "verb" "scope" "started" "ended" "outcome" "files" "bytes" "spent" "ok"
+        "edited" "new" "moved" "missing" "damaged" "unchecked" "offline"];
+    EVENT 11 "event" ["id" "run" "at" "root" "path" "class" "reason" "was" "other" "files"
+        "old_size" "old_mtime" "old_algorithms" "old_digests" "new_size" "new_mtime"
+        "new_algorithms" "new_digests" "error"];
+    CHUNK 12 "chunk" ["file" "mtime" "ctime" "inode" "began" "midstate"];
 }
 
 /// Columns of the widest table, at least.
-const MOST: usize = 14;
+const MOST: usize = 19;
 
 impl Table {
     /// Inserts a row, or replaces the one that has its key.

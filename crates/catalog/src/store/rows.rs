@@ -1,101 +1,54 @@
 //! The files of a root, in byte order of their whole paths: the order in which a walk finds them.
 //!
-//! Paths of folders end in `/`, so in byte order a folder comes when a walk would enter it. The
-//! folders on the way to the current one are a stack, each with the rest of its files; a file comes
-//! before the next folder if its path does. Rows are read in pages, so that no read transaction
+//! Paths of directories end in `/`, so in byte order a directory comes when a walk would enter it. The
+//! directories on the way to the current one are a stack, each with the rest of its files; a file comes
+//! before the next directory if its path does. Rows are read in pages, so that no read transaction
 //! lasts: while one does, the log cannot shrink.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::vec;
 
-use lanesum_list::{Digest, Digests};
+use lanesum_list::Digests;
 use rusqlite::functions::FunctionFlags;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension as _, Row};
 
-use crate::class::Status;
-use crate::digests::agree;
-use crate::stat::{REST, Stat, UNKNOWN_SIZE};
-use crate::table::{FILE, FOLDER, STATE};
-use crate::{CatalogError, digests};
+use super::digests;
+use super::table::{DIRECTORY, FILE, STATE};
+use crate::CatalogError;
+use crate::model::{Class, Reason, Stat};
 
 /// Rows of a page.
 const PAGE: i64 = 10_000;
 /// States that are gathered.
 const GATHERED: usize = 4096;
 
-/// Whether what is cataloged with this size and these digests has the content of a file of that
-/// size with those. Of a size that no list told, a digest has to be such that does not meet by
-/// chance; and empty files match nothing then.
-pub(crate) fn have_same_content(known: (i64, &Digests), there: (i64, &Digests)) -> bool {
-    let is_telling = |digest: &&Digest| digest.as_bytes().len() >= 8;
-    let mut telling = there.1.iter().filter(is_telling);
-    let is_unknown = known.0 == UNKNOWN_SIZE && there.0 > 0;
-    let is_as_long = known.0 == there.0 || is_unknown && telling.any(|it| known.1.contains(it));
-    is_as_long && agree(known.1, there.1) == Some(true)
-}
-
-/// A file as it is cataloged.
+/// A record.
 #[derive(Clone, Debug)]
 pub(crate) struct File {
     pub(crate) id: i64,
-    /// The path of its folder below the root, with its slash; nothing for the root itself.
-    pub(crate) folder: Arc<[u8]>,
+    /// The path of its directory below the root, with its slash; empty for the root itself.
+    pub(crate) directory: Arc<[u8]>,
     pub(crate) name: Box<[u8]>,
+    /// Size and modification time of the recorded content; change time and inode as last seen.
     pub(crate) stat: Stat,
-    /// Whether it was at rest when its content was read.
+    /// Whether a write after the recorded read would have changed the modification time.
     pub(crate) is_settled: bool,
-    /// Whether its stat was taken after a move, and without a read: a time that moved may be that
-    /// of the move, or of another content.
-    pub(crate) was_moved: bool,
     pub(crate) digests: Digests,
-    /// Where it is now, if that is under another name: no row has that yet.
-    pub(crate) renamed: Option<Box<[u8]>>,
 }
 
 impl File {
-    /// What is stored of whether it is settled, and whether it was moved since it was read.
-    pub(crate) fn settled(&self) -> i64 {
-        match (self.is_settled, self.was_moved) {
-            (is_settled, false) => is_settled.into(),
-            (true, true) => 2,
-            (false, true) => 3,
-        }
-    }
-
-    /// Where it is now, below the root.
-    pub(crate) fn place(&self) -> Vec<u8> {
-        self.renamed.as_deref().map_or_else(|| self.path(), <[u8]>::to_vec)
-    }
-
-    /// The path below the root that is cataloged.
+    /// Its path below the root.
     pub(crate) fn path(&self) -> Vec<u8> {
-        [&self.folder, &*self.name].concat()
-    }
-
-    /// Whether it was at rest when this stat's content, which is the row's, was read. At rest
-    /// before, and with the time of its content as it was: another mode or another link is no
-    /// write.
-    pub(crate) fn stays_settled(&self, stat: &Stat, now: i64) -> bool {
-        let is_written_since = self.stat.modified != stat.modified;
-        stat.is_settled_at(now) || self.is_settled && !is_written_since
-    }
-
-    /// Whether it looks as it did when it was read last, at `checked`, which is long enough ago: a
-    /// change between the two would show. So a time in the future, which is never old, keeps no
-    /// file from being at rest.
-    pub(crate) fn was_so_at(&self, stat: &Stat, checked: i64, now: i64) -> bool {
-        // Of one that was moved it is not known since when it looks so.
-        let is_known = checked > 0 && !self.was_moved && !self.stat.is_of_list();
-        is_known && self.stat == *stat && now.saturating_sub(checked) >= REST
+        [&self.directory, &*self.name].concat()
     }
 
     /// A row of `FILE`, from this column on.
     pub(crate) fn read(
         row: &Row<'_>,
         first: usize,
-        folder: &Arc<[u8]>,
+        directory: &Arc<[u8]>,
     ) -> Result<Self, CatalogError> {
         let values = FILE.verified::<10>(row, first)?;
         let number = |place: usize| values[place].as_i64().map_err(rusqlite::Error::from);
@@ -106,7 +59,7 @@ impl File {
         })?;
         Ok(Self {
             id,
-            folder: Arc::clone(folder),
+            directory: Arc::clone(directory),
             name: bytes(2)?.into(),
             stat: Stat {
                 size: number(3)?,
@@ -114,35 +67,72 @@ impl File {
                 changed: number(5)?,
                 inode: number(6)?,
             },
-            is_settled: matches!(number(7)?, 1 | 2),
-            was_moved: matches!(number(7)?, 2 | 3),
+            is_settled: number(7)? != 0,
             digests,
-            renamed: None,
         })
     }
 }
 
-/// When a file was checked last, and what came of it.
+/// How a record stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct State {
     pub(crate) id: i64,
     pub(crate) root: i64,
-    /// Seconds since 1970.
-    pub(crate) checked: i64,
-    pub(crate) status: Status,
+    /// The last verification, in seconds since 1970.
+    pub(crate) verified: i64,
+    pub(crate) class: Class,
+    pub(crate) reason: Option<Reason>,
+    /// Since when, in seconds since 1970; 0 for a file that is ok.
+    pub(crate) since: i64,
 }
 
 impl State {
-    pub(crate) fn read(row: &Row<'_>) -> Result<Self, CatalogError> {
-        Self::of(STATE.verified::<4>(row, 0)?)
+    pub(crate) const fn ok(id: i64, root: i64, verified: i64) -> Self {
+        Self { id, root, verified, class: Class::Ok, reason: None, since: 0 }
     }
 
-    fn of(values: [ValueRef<'_>; 4]) -> Result<Self, CatalogError> {
+    pub(crate) fn is_ok(&self) -> bool {
+        self.class == Class::Ok
+    }
+
+    pub(crate) fn read(row: &Row<'_>, first: usize) -> Result<Self, CatalogError> {
+        Self::of(STATE.verified::<6>(row, first)?)
+    }
+
+    fn of(values: [ValueRef<'_>; 6]) -> Result<Self, CatalogError> {
         let number = |place: usize| values[place].as_i64().map_err(rusqlite::Error::from);
         let id = number(0)?;
-        let status = Status::of_number(number(3)?)
-            .ok_or_else(|| CatalogError::Damaged(format!("file {id} has a status that is none")))?;
-        Ok(Self { id, root: number(1)?, checked: number(2)?, status })
+        let unknown = || CatalogError::Damaged(format!("file {id} has an unknown class"));
+        Ok(Self {
+            id,
+            root: number(1)?,
+            verified: number(2)?,
+            class: Class::from_number(number(3)?).ok_or_else(unknown)?,
+            reason: Reason::from_number(number(4)?).map_err(|()| unknown())?,
+            since: number(5)?,
+        })
+    }
+
+    /// That of a record.
+    pub(crate) fn find(db: &Connection, id: i64) -> Result<Option<Self>, CatalogError> {
+        let sql = format!("SELECT {} FROM state t WHERE id = ?1", STATE.select("t"));
+        let mut statement = db.prepare_cached(&sql)?;
+        let mut rows = statement.query([id])?;
+        rows.next()?.map(|row| Self::read(row, 0)).transpose()
+    }
+
+    /// Those of a root that are not ok, by their ids.
+    pub(crate) fn not_ok(db: &Connection, root: i64) -> Result<HashMap<i64, Self>, CatalogError> {
+        let mut states = HashMap::new();
+        // SQLite must not leave the others out: a flipped bit would make one of them ok, and its
+        // seal would not be looked at.
+        Self::for_each(db, |state| {
+            if state.root == root && !state.is_ok() {
+                states.insert(state.id, state);
+            }
+            Ok(())
+        })?;
+        Ok(states)
     }
 
     /// Every state, by the ids of the files. SQLite calls a function with each row, which says when
@@ -153,9 +143,9 @@ impl State {
     ) -> Result<(), CatalogError> {
         let gathered = Arc::new(Mutex::new(Gathered::default()));
         let gatherer = Arc::clone(&gathered);
-        db.create_scalar_function("gather", 5, FunctionFlags::SQLITE_DIRECTONLY, move |row| {
+        db.create_scalar_function("gather", 7, FunctionFlags::SQLITE_DIRECTONLY, move |row| {
             let value = |place| row.get_raw(place);
-            Ok(lock(&gatherer).add([value(0), value(1), value(2), value(3)], value(4)))
+            Ok(lock(&gatherer).add([0, 1, 2, 3, 4, 5].map(value), value(6)))
         })?;
         let sql = format!("SELECT 1 FROM state t WHERE gather({})", STATE.select("t"));
         let mut statement = db.prepare(&sql)?;
@@ -176,15 +166,6 @@ impl State {
             }
         }
     }
-
-    /// Those of the files that are not well. SQLite must not leave the others out: a flipped bit
-    /// would make one of them well, and its seal would not be looked at.
-    pub(crate) fn for_each_not_well(
-        db: &Connection,
-        mut take: impl FnMut(Self) -> Result<(), CatalogError>,
-    ) -> Result<(), CatalogError> {
-        Self::for_each(db, |state| if state.status.is_good() { Ok(()) } else { take(state) })
-    }
 }
 
 /// States that SQLite gave one after the other.
@@ -197,8 +178,8 @@ struct Gathered {
 }
 
 impl Gathered {
-    /// Adds a row with its seal; whether somebody is to look at what is here.
-    fn add(&mut self, values: [ValueRef<'_>; 4], seal: ValueRef<'_>) -> bool {
+    /// Adds a row with its seal; whether the gathered ones are to be taken.
+    fn add(&mut self, values: [ValueRef<'_>; 6], seal: ValueRef<'_>) -> bool {
         match STATE.require_seal(&values, seal).and_then(|()| State::of(values)) {
             Ok(state) if state.id <= self.last => {
                 let what = format!("file {} has its state twice, or out of order", state.id);
@@ -223,8 +204,8 @@ pub(crate) struct Files<'db> {
     db: &'db Connection,
     root: i64,
     file_sql: String,
-    folders: VecDeque<(i64, Arc<[u8]>)>,
-    /// The path of the last folder that was read, until there are no more.
+    directories: VecDeque<(i64, Arc<[u8]>)>,
+    /// The path of the last directory that was read, until there are no more.
     last: Option<Vec<u8>>,
     is_first: bool,
     open: Vec<Open>,
@@ -234,7 +215,7 @@ pub(crate) struct Files<'db> {
     version: Option<i64>,
 }
 
-/// A folder on the way to the current one.
+/// A directory on the way to the current one.
 struct Open {
     id: i64,
     path: Arc<[u8]>,
@@ -247,13 +228,13 @@ impl<'db> Files<'db> {
     pub(crate) fn of(db: &'db Connection, root: i64) -> Self {
         let columns = FILE.select("t");
         let file_sql = format!(
-            "SELECT {columns} FROM file t WHERE folder = ?1 AND name > ?2 ORDER BY name LIMIT {PAGE}"
+            "SELECT {columns} FROM file t WHERE directory = ?1 AND name > ?2 ORDER BY name LIMIT {PAGE}"
         );
         Self {
             db,
             root,
             file_sql,
-            folders: VecDeque::new(),
+            directories: VecDeque::new(),
             last: Some(Vec::new()),
             is_first: true,
             open: Vec::new(),
@@ -277,7 +258,8 @@ impl<'db> Files<'db> {
             let files: i64 = self.db.query_row(sql, [self.root], |row| row.get(0))?;
             // Somebody may have written between the two.
             if files != self.seen && self.version == Some(self.version()?) {
-                let what = format!("of {files} files of a folder its indices find {}", self.seen);
+                let what =
+                    format!("of {files} files of a directory its indices find {}", self.seen);
                 return Err(CatalogError::Damaged(what));
             }
         }
@@ -291,15 +273,16 @@ impl<'db> Files<'db> {
 
     fn advance(&mut self) -> Result<Option<File>, CatalogError> {
         loop {
-            self.fill_folders()?;
+            self.fill_directories()?;
             self.fill_files()?;
             let Some(top) = self.open.last_mut() else {
-                let Some((id, path)) = self.folders.pop_front() else { return Ok(None) };
+                let Some((id, path)) = self.directories.pop_front() else { return Ok(None) };
                 self.enter(id, path)?;
                 continue;
             };
             let file = top.files.as_slice().first();
-            let inner = self.folders.front().and_then(|(_, path)| path.strip_prefix(&*top.path));
+            let inner =
+                self.directories.front().and_then(|(_, path)| path.strip_prefix(&*top.path));
             match (file, inner) {
                 (Some(file), Some(inner)) if *file.name > *inner => {}
                 (Some(_), _) => return Ok(top.files.next()),
@@ -309,7 +292,7 @@ impl<'db> Files<'db> {
                     continue;
                 }
             }
-            let (id, path) = self.folders.pop_front().expect("there is an inner one");
+            let (id, path) = self.directories.pop_front().expect("there is an inner one");
             self.enter(id, path)?;
         }
     }
@@ -320,7 +303,7 @@ impl<'db> Files<'db> {
         Ok(())
     }
 
-    /// The files of a folder behind a name; and the last one's name, if there may be more.
+    /// The files of a directory behind a name; and the last one's name, if there may be more.
     #[expect(clippy::type_complexity, reason = "it is taken apart at once")]
     fn page(
         &self,
@@ -353,27 +336,27 @@ impl<'db> Files<'db> {
         Ok(())
     }
 
-    fn fill_folders(&mut self) -> Result<(), CatalogError> {
-        if !self.folders.is_empty() {
+    fn fill_directories(&mut self) -> Result<(), CatalogError> {
+        if !self.directories.is_empty() {
             return Ok(());
         }
         let Some(last) = &self.last else { return Ok(()) };
         // The root itself has no name, and nothing is behind it that is not longer.
         let behind = if self.is_first { ">=" } else { ">" };
-        let columns = FOLDER.select("t");
+        let columns = DIRECTORY.select("t");
         let sql = format!(
-            "SELECT {columns} FROM folder t WHERE root = ?1 AND path {behind} ?2 ORDER BY path LIMIT {PAGE}"
+            "SELECT {columns} FROM directory t WHERE root = ?1 AND path {behind} ?2 ORDER BY path LIMIT {PAGE}"
         );
         let mut statement = self.db.prepare_cached(&sql)?;
         let mut rows = statement.query((self.root, last))?;
         while let Some(row) = rows.next()? {
-            FOLDER.verify(row, 0)?;
+            DIRECTORY.verify(row, 0)?;
             let path: Vec<u8> = row.get(2)?;
-            self.folders.push_back((row.get(0)?, path.into()));
+            self.directories.push_back((row.get(0)?, path.into()));
         }
         self.is_first = false;
-        let is_full = self.folders.len() as i64 == PAGE;
-        self.last = self.folders.back().filter(|_| is_full).map(|(_, path)| path.to_vec());
+        let is_full = self.directories.len() as i64 == PAGE;
+        self.last = self.directories.back().filter(|_| is_full).map(|(_, path)| path.to_vec());
         Ok(())
     }
 }
@@ -382,8 +365,8 @@ impl<'db> Files<'db> {
 pub(crate) struct Finder {
     db: Connection,
     sql: String,
-    /// Paths of folders.
-    folders: HashMap<i64, Arc<[u8]>>,
+    /// Paths of directories.
+    directories: HashMap<i64, Arc<[u8]>>,
 }
 
 impl Finder {
@@ -392,7 +375,7 @@ impl Finder {
         Self {
             db,
             sql: format!("SELECT {columns} FROM file t WHERE id = ?1"),
-            folders: HashMap::new(),
+            directories: HashMap::new(),
         }
     }
 
@@ -403,7 +386,7 @@ impl Finder {
     /// The file of this id, if it is there still. One that is forgotten has no state either; where
     /// there is one, a search for the file was led astray.
     pub(crate) fn find(&mut self, id: i64) -> Result<Option<File>, CatalogError> {
-        let Self { db, sql, folders } = self;
+        let Self { db, sql, directories } = self;
         let mut statement = db.prepare_cached(sql)?;
         let mut rows = statement.query([id])?;
         let Some(row) = rows.next()? else {
@@ -412,12 +395,12 @@ impl Finder {
             let damage = || CatalogError::Damaged(format!("file {id} has a state, and no row"));
             return if has_state { Err(damage()) } else { Ok(None) };
         };
-        let folder: i64 = row.get(1)?;
-        let path = match folders.get(&folder) {
+        let directory: i64 = row.get(1)?;
+        let path = match directories.get(&directory) {
             Some(path) => Arc::clone(path),
             None => {
-                let path = folder_path(db, folder)?;
-                folders.insert(folder, Arc::clone(&path));
+                let path = directory_path(db, directory)?;
+                directories.insert(directory, Arc::clone(&path));
                 path
             }
         };
@@ -433,21 +416,15 @@ impl Finder {
     }
 }
 
-/// When a file was read last, and was as it had been; 0 if never.
-pub(crate) fn checked(db: &Connection, id: i64) -> Result<i64, CatalogError> {
-    let mut statement = db.prepare_cached("SELECT checked FROM state WHERE id = ?1")?;
-    Ok(statement.query_row([id], |row| row.get(0)).optional()?.unwrap_or(0))
-}
-
-/// The path of a folder.
-fn folder_path(db: &Connection, id: i64) -> Result<Arc<[u8]>, CatalogError> {
-    let sql = format!("SELECT {} FROM folder t WHERE id = ?1", FOLDER.select("t"));
+/// The path of a directory.
+fn directory_path(db: &Connection, id: i64) -> Result<Arc<[u8]>, CatalogError> {
+    let sql = format!("SELECT {} FROM directory t WHERE id = ?1", DIRECTORY.select("t"));
     let mut statement = db.prepare_cached(&sql)?;
     let found =
-        statement.query_row([id], |row| Ok((FOLDER.verify(row, 0), row.get::<_, Vec<u8>>(2)?)));
+        statement.query_row([id], |row| Ok((DIRECTORY.verify(row, 0), row.get::<_, Vec<u8>>(2)?)));
     let Some((verified, path)) = found.optional()? else {
         return Err(CatalogError::Damaged(format!(
-            "folder {id} is not there, and files are in it"
+            "directory {id} is not there, and files are in it"
         )));
     };
     verified?;
@@ -456,21 +433,38 @@ fn folder_path(db: &Connection, id: i64) -> Result<Arc<[u8]>, CatalogError> {
 
 /// The file at a path below a root.
 pub(crate) fn at(db: &Connection, root: i64, path: &[u8]) -> Result<Option<File>, CatalogError> {
-    let (folder, name) = split(path);
+    let (directory, name) = split(path);
     let columns = FILE.select("t");
     let sql = format!(
-        "SELECT {columns} FROM folder d JOIN file t ON t.folder = d.id \
+        "SELECT {columns} FROM directory d JOIN file t ON t.directory = d.id \
          WHERE d.root = ?1 AND d.path = ?2 AND t.name = ?3"
     );
     let mut statement = db.prepare_cached(&sql)?;
-    let mut rows = statement.query((root, folder, name))?;
+    let mut rows = statement.query((root, directory, name))?;
     match rows.next()? {
-        Some(row) => File::read(row, 0, &folder.into()).map(Some),
+        Some(row) => File::read(row, 0, &directory.into()).map(Some),
         None => Ok(None),
     }
 }
 
-/// A path as its folder, with the slash, and its name there.
+/// The records with this inode, in all roots, with the id of the root of each.
+pub(crate) fn with_inode(db: &Connection, inode: i64) -> Result<Vec<(i64, File)>, CatalogError> {
+    let sql = format!(
+        "SELECT {}, d.root FROM file t JOIN directory d ON d.id = t.directory WHERE t.inode = ?1 \
+         ORDER BY t.id",
+        FILE.select("t")
+    );
+    let mut statement = db.prepare_cached(&sql)?;
+    let mut rows = statement.query([inode])?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        let path = directory_path(db, row.get(1)?)?;
+        found.push((row.get(FILE.columns.len() + 1)?, File::read(row, 0, &path)?));
+    }
+    Ok(found)
+}
+
+/// A path as its directory, with the slash, and its name there.
 pub(crate) fn split(path: &[u8]) -> (&[u8], &[u8]) {
     let slash = path.iter().rposition(|&byte| byte == b'/');
     path.split_at(slash.map_or(0, |slash| slash + 1))
@@ -478,41 +472,19 @@ pub(crate) fn split(path: &[u8]) -> (&[u8], &[u8]) {
 
 #[cfg(test)]
 mod tests {
-    use rusqlite::StatementStatus;
-
     use super::*;
-    use crate::table::int;
-    use crate::{Catalog, Options, Policy, Verb, schema};
+    use crate::store::schema;
+    use crate::store::table::int;
 
-    /// SQLite, left to itself, plans a statement anew for each folder.
-    #[test]
-    fn statements_are_planned_once() {
-        let folder = tempfile::tempdir().unwrap();
-        for number in 0..20 {
-            let inner = folder.path().join(format!("tree/{number}"));
-            std::fs::create_dir_all(&inner).unwrap();
-            std::fs::write(inner.join("file"), "content").unwrap();
-        }
-        let mut catalog = Catalog::open(&folder.path().join("catalog.db"), "test").unwrap();
-        let root = catalog.add_root(&folder.path().join("tree"), Policy::default()).unwrap();
-        catalog.run(&root, Verb::Add, &Options::default(), &mut |_| Ok(())).unwrap();
-        let mut files = Files::of(&catalog.db, root.id);
-        let mut count = 0;
-        while files.next().unwrap().is_some() {
-            count += 1;
-        }
-        let statement = catalog.db.prepare_cached(&files.file_sql).unwrap();
-        assert_eq!((count, statement.get_status(StatementStatus::RePrepare)), (20, 0));
-    }
-
-    /// States of this many files, good ones but for each seventh.
+    /// States of this many files: ok, but each seventh missing.
     fn states_of(files: usize) -> Connection {
-        let db = Connection::open_in_memory().unwrap();
-        schema::STEPS.iter().for_each(|step| db.execute_batch(step).unwrap());
+        let mut db = Connection::open_in_memory().unwrap();
+        schema::make(&mut db).unwrap();
         let mut putter = STATE.putter(&db).unwrap();
         for id in 1..=files as i64 {
-            let status = if id % 7 == 0 { Status::Missing } else { Status::Good };
-            putter.put(&[int(id), int(1), int(10 * id), int(status.number())]).unwrap();
+            let class = if id % 7 == 0 { Class::Missing } else { Class::Ok };
+            let row = [id, 1, 10 * id, class.number(), 0, 0].map(int);
+            putter.put(&row).unwrap();
         }
         drop(putter);
         db
@@ -521,8 +493,8 @@ mod tests {
     fn gathered(db: &Connection) -> (Vec<i64>, Option<String>) {
         let mut ids = Vec::new();
         let done = State::for_each(db, |state| {
-            assert_eq!((state.root, state.checked), (1, 10 * state.id));
-            assert_eq!(state.status == Status::Missing, state.id % 7 == 0);
+            assert_eq!((state.root, state.verified), (1, 10 * state.id));
+            assert_eq!(state.class == Class::Missing, state.id % 7 == 0);
             ids.push(state.id);
             Ok(())
         });
@@ -542,12 +514,12 @@ mod tests {
     }
 
     #[test]
-    fn a_state_that_is_not_as_written_is_told_behind_those_before_it() {
+    fn an_altered_state_is_reported_after_those_before_it() {
         let last = GATHERED + 3;
         for id in [1, GATHERED - 1, GATHERED, GATHERED + 1, last] {
             for sql in [
-                "UPDATE state SET status = status + 1 WHERE id = ?1",
-                "UPDATE state SET checked = checked + 1 WHERE id = ?1",
+                "UPDATE state SET class = class + 1 WHERE id = ?1",
+                "UPDATE state SET verified = verified + 1 WHERE id = ?1",
                 "UPDATE state SET seal = seal + 1 WHERE id = ?1",
             ] {
                 let db = states_of(last);
@@ -561,7 +533,7 @@ mod tests {
     }
 
     #[test]
-    fn who_takes_states_ends_it() {
+    fn an_error_of_the_caller_ends_it() {
         let db = states_of(10);
         let mut taken = 0;
         let done = State::for_each(&db, |_| {

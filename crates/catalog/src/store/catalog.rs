@@ -1,9 +1,8 @@
 //! A catalog: one file, which one process at a time writes to and any number look into.
 
-use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io;
-use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -14,10 +13,12 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension as _};
 use rustix::fs::{Access, AtFlags, CWD, accessat};
 use rustix::io::Errno;
 
-use crate::lock::{self, Lock};
-use crate::schema::{self, Kind, STEPS};
-use crate::table::{META, blob, text};
-use crate::{CatalogError, network};
+use super::lock::{self, Lock};
+use super::network;
+use super::private::{beside, make_private};
+use super::schema::{self, Kind, VERSION};
+use super::table::{META, blob, text};
+use crate::CatalogError;
 
 /// How long one waits for another process's commit.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -42,7 +43,7 @@ pub struct Catalog {
     /// The file that was opened.
     inode: Option<Inode>,
     /// Spreads the times at which files are due.
-    pub(crate) jitter: SipHash24,
+    pub(crate) schedule_hash: SipHash24,
     /// None where it is only looked into.
     lock: Option<Lock>,
 }
@@ -88,14 +89,14 @@ impl Catalog {
             make(path)?;
         }
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let mut db = connect(path, flags)?;
+        let db = connect(path, flags)?;
         let version = match identify(&db, path)? {
             Kind::Empty => return Err(nothing_in()),
             Kind::Catalog(version) => version,
             Kind::Other => return Err(CatalogError::NotACatalog(path.to_owned())),
         };
+        require_version(version)?;
         prepare_to_write(&db, path)?;
-        schema::migrate(&mut db, path, version, STEPS)?;
         Self::with(db, (path, given), Some(lock))
     }
 
@@ -109,15 +110,7 @@ impl Catalog {
         // What is in the log of another name would not be seen.
         refuse_several_names(path)?;
         let (db, version) = look(path)?;
-        let known = STEPS.len() as i64;
-        if version > known {
-            return Err(CatalogError::Newer { found: version, known });
-        }
-        if version < known {
-            // Whoever writes migrates it.
-            drop(db);
-            return Self::open(path, "migration");
-        }
+        require_version(version)?;
         Self::with(db, (path, given), None)
     }
 
@@ -126,7 +119,7 @@ impl Catalog {
         (path, given): (&Path, &Path),
         lock: Option<Lock>,
     ) -> Result<Self, CatalogError> {
-        let key = get(&db, "jitter")?.and_then(|key| key.try_into().ok());
+        let key = get(&db, "schedule")?.and_then(|key| key.try_into().ok());
         let key: [u8; 16] = key.ok_or_else(|| {
             CatalogError::Damaged(
                 "the key of due times is not there, or has not 16 bytes".to_owned(),
@@ -134,7 +127,7 @@ impl Catalog {
         })?;
         let inode = inode_of(path);
         let (path, given) = (path.to_owned(), given.to_owned());
-        Ok(Self { db, path, given, inode, jitter: SipHash24::new(&key), lock })
+        Ok(Self { db, path, given, inode, schedule_hash: SipHash24::new(&key), lock })
     }
 
     /// What only one process has at a time that serves a catalog; others may still write.
@@ -193,7 +186,7 @@ impl Catalog {
     ///
     /// # Errors
     /// Those of the catalog.
-    pub fn bring_home(&self) -> Result<(), CatalogError> {
+    pub fn checkpoint(&self) -> Result<(), CatalogError> {
         let sql = "PRAGMA wal_checkpoint(PASSIVE)";
         match self.db.query_row(sql, [], |_| Ok(())) {
             // On a full disk it stays in the log, whole.
@@ -241,20 +234,6 @@ fn prepare_to_write(db: &Connection, path: &Path) -> Result<(), CatalogError> {
     Ok(())
 }
 
-/// A file beside the catalog.
-pub(crate) fn beside(path: &Path, end: &str) -> PathBuf {
-    let mut name = OsString::from(path);
-    name.push(end);
-    name.into()
-}
-
-/// Makes a file that its owner may read and write, and no other user, whatever the umask.
-pub(crate) fn make_private(path: &Path) -> io::Result<File> {
-    let file = File::options().read(true).write(true).create_new(true).mode(0o600).open(path)?;
-    file.set_permissions(fs::Permissions::from_mode(0o600))?;
-    Ok(file)
-}
-
 /// The folder that a catalog is in.
 fn folder(path: &Path) -> &Path {
     match path.parent() {
@@ -281,7 +260,7 @@ fn real(path: &Path) -> Result<PathBuf, CatalogError> {
 
 fn refuse_several_names(path: &Path) -> Result<(), CatalogError> {
     match fs::metadata(path) {
-        Ok(metadata) if metadata.nlink() > 1 => Err(CatalogError::SeveralNames(path.to_owned())),
+        Ok(metadata) if metadata.nlink() > 1 => Err(CatalogError::SeveralLinks(path.to_owned())),
         _ => Ok(()),
     }
 }
@@ -351,7 +330,7 @@ fn make_at(path: &Path) -> Result<(), CatalogError> {
     drop(make_private(path).map_err(CatalogError::io(path))?);
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut db = connect(path, flags)?;
-    schema::migrate(&mut db, path, 0, STEPS)?;
+    schema::make(&mut db)?;
     make_key(&db)?;
     drop(db);
     let file = File::open(path).map_err(CatalogError::io(path))?;
@@ -385,6 +364,10 @@ fn look(path: &Path) -> Result<(Connection, i64), CatalogError> {
         (_, Kind::Empty) => Err(nothing_in()),
         _ => Err(CatalogError::NotACatalog(path.to_owned())),
     }
+}
+
+fn require_version(found: i64) -> Result<(), CatalogError> {
+    if found == VERSION { Ok(()) } else { Err(CatalogError::Newer { found, known: VERSION }) }
 }
 
 fn identify(db: &Connection, path: &Path) -> Result<Kind, CatalogError> {
@@ -468,7 +451,7 @@ fn make_key(db: &Connection) -> Result<(), CatalogError> {
     let mut key = [0; 16];
     getrandom::fill(&mut key)
         .map_err(|error| CatalogError::io("a random key")(io::Error::other(error.to_string())))?;
-    META.put(db, &[text("jitter"), blob(&key)])
+    META.put(db, &[text("schedule"), blob(&key)])
 }
 
 #[cfg(test)]
@@ -591,7 +574,7 @@ mod tests {
             for error in
                 [Catalog::open(&path, "test").unwrap_err(), Catalog::look(&path).unwrap_err()]
             {
-                assert!(matches!(error, CatalogError::SeveralNames(_)), "{error}");
+                assert!(matches!(error, CatalogError::SeveralLinks(_)), "{error}");
             }
             assert!(!beside(&path, "-wal").exists() && !beside(&path, "-shm").exists());
         }

@@ -55,6 +55,19 @@ pub(crate) fn encode(digests: &Digests) -> Result<(i64, Vec<u8>), CatalogError> 
     Ok((number, bytes))
 }
 
+/// The same, also of none.
+pub(crate) fn encode_any(digests: &Digests) -> Result<(i64, Vec<u8>), CatalogError> {
+    if digests.is_empty() { Ok((0, Vec::new())) } else { encode(digests) }
+}
+
+/// What [`encode_any`] made; `None` if it did not.
+pub(crate) fn decode_any(number: i64, bytes: &[u8]) -> Option<Digests> {
+    if number == 0 && bytes.is_empty() {
+        return Some(Digests::default());
+    }
+    decode(number, bytes)
+}
+
 /// What was [encoded](encode); `None` if it was not.
 pub(crate) fn decode(number: i64, mut bytes: &[u8]) -> Option<Digests> {
     let set = set_of(number)?;
@@ -65,15 +78,6 @@ pub(crate) fn decode(number: i64, mut bytes: &[u8]) -> Option<Digests> {
         bytes = rest;
     }
     bytes.is_empty().then_some(digests)
-}
-
-/// Whether the digests that both have are the same; `None` if they have none in common.
-pub(crate) fn agree(known: &Digests, read: &Digests) -> Option<bool> {
-    let pair = |digest: &Digest| {
-        let other = read.iter().find(|other| other.algorithm() == digest.algorithm())?;
-        Some(other == digest)
-    };
-    known.iter().filter_map(pair).reduce(|all, one| all && one)
 }
 
 /// The algorithms of these digests.
@@ -107,12 +111,9 @@ mod tests {
         let digests = Digests::from(vec![of(Algorithm::Blake3), of(Algorithm::Md5)]);
         let (number, bytes) = encode(&digests).unwrap();
         let back = decode(number, &bytes).unwrap();
-        assert_eq!(agree(&digests, &back), Some(true));
+        assert_eq!(crate::model::agree(&digests, &back), Some(true));
         assert_eq!(back.len(), 2);
         assert_eq!(decode(number, &bytes[1..]), None);
         assert_eq!(decode(1, &bytes), None);
-        let other = Digest::new(Algorithm::Md5, &[9; 16]).unwrap();
-        assert_eq!(agree(&digests, &other.into()), Some(false));
-        assert_eq!(agree(&digests, &of(Algorithm::Crc32).into()), None);
     }
 }

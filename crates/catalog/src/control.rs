@@ -1,0 +1,144 @@
+//! Changing settings, and steering scrubs, beside the process that scrubs.
+
+use std::path::Path;
+
+use rusqlite::{Connection, OptionalExtension as _, Transaction, TransactionBehavior};
+
+use crate::CatalogError;
+use crate::load::Load;
+use crate::root::Root;
+use crate::settings::{Settings, SettingsPatch, Steering};
+use crate::store::catalog::{Catalog, get, writer};
+use crate::store::digests::number_of;
+use crate::store::table::{META, blob, text};
+
+/// Changes settings beside the process that scrubs.
+#[derive(Debug)]
+pub struct Control {
+    db: Connection,
+}
+
+impl Control {
+    /// Opens a catalog to change settings in it.
+    ///
+    /// # Errors
+    /// As of [`Catalog::look`].
+    pub fn open(path: &Path) -> Result<Self, CatalogError> {
+        // It is the right kind of file.
+        Catalog::look(path)?;
+        Ok(Self { db: writer(path)? })
+    }
+
+    fn change<T>(
+        &mut self,
+        root: &Root,
+        change: impl FnOnce(&Transaction<'_>, &mut Settings, &mut Steering) -> Result<T, CatalogError>,
+    ) -> Result<T, CatalogError> {
+        let transaction = self.db.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        // It may have been forgotten since it was looked up.
+        if Root::find(&transaction, root.id())?.is_none() {
+            return Err(CatalogError::NoRoot(root.path.clone()));
+        }
+        let (mut settings, mut steering) = Settings::of(&transaction, root.id())?;
+        let before = (settings.clone(), steering);
+        let result = change(&transaction, &mut settings, &mut steering)?;
+        if (&settings, steering) != (&before.0, before.1) {
+            settings.put(&steering, &transaction, root.id())?;
+        }
+        transaction.commit()?;
+        Ok(result)
+    }
+
+    /// Changes settings of a root, and returns them.
+    ///
+    /// # Errors
+    /// Those of [`Load::check_capacity`], and of the catalog.
+    pub fn set(&mut self, root: &Root, patch: &SettingsPatch) -> Result<Settings, CatalogError> {
+        self.change(root, |db, settings, _| {
+            *settings = patch.apply(settings);
+            settings.excludes()?;
+            number_of(settings.algorithms)?;
+            if settings.rate.is_some() {
+                let root = Root { settings: settings.clone(), ..root.clone() };
+                Load::of(db, &root)?.check_capacity(&root.path, settings)?;
+            }
+            Ok(settings.clone())
+        })
+    }
+
+    /// Pauses scrubs of a root; since when they are, in seconds since 1970.
+    ///
+    /// # Errors
+    /// Those of the catalog.
+    pub fn pause(&mut self, root: &Root, now: i64) -> Result<i64, CatalogError> {
+        self.change(root, |_, _, steering| Ok(*steering.paused.get_or_insert(now)))
+    }
+
+    /// Resumes scrubs of a root; since when they were paused, if they were.
+    ///
+    /// # Errors
+    /// Those of the catalog.
+    pub fn resume(&mut self, root: &Root) -> Result<Option<i64>, CatalogError> {
+        self.change(root, |_, _, steering| Ok(steering.paused.take()))
+    }
+
+    /// Asks the daemon to verify what is due, or everything, whatever the hours.
+    ///
+    /// # Errors
+    /// Those of the catalog.
+    pub fn request(&mut self, root: &Root, everything: bool, now: i64) -> Result<(), CatalogError> {
+        self.change(root, |_, _, steering| {
+            (steering.requested, steering.requests_everything) = (Some(now), everything);
+            Ok(())
+        })
+    }
+
+    /// Notes that what was asked for at this time was done.
+    ///
+    /// # Errors
+    /// Those of the catalog.
+    pub fn finish_request(&mut self, root: &Root, asked: i64) -> Result<(), CatalogError> {
+        let noted = self.change(root, |_, _, steering| {
+            if steering.requested.is_some_and(|at| at <= asked) {
+                (steering.requested, steering.requests_everything) = (None, false);
+            }
+            Ok(())
+        });
+        match noted {
+            Err(CatalogError::NoRoot(_)) => Ok(()),
+            noted => noted,
+        }
+    }
+
+    /// The last entry of the log that a command was called for; none before the first.
+    ///
+    /// # Errors
+    /// Those of the catalog.
+    pub fn called(&self) -> Result<Option<i64>, CatalogError> {
+        let Some(bytes) = get(&self.db, CALLED)? else { return Ok(None) };
+        let bytes: [u8; 8] = bytes.try_into().map_err(|_| {
+            CatalogError::Damaged(format!("`{CALLED}` in the table meta is not a number"))
+        })?;
+        Ok(Some(i64::from_le_bytes(bytes)))
+    }
+
+    /// Notes that commands were called for all entries of the log up to this one.
+    ///
+    /// # Errors
+    /// Those of the catalog.
+    pub fn set_called(&mut self, event: i64) -> Result<(), CatalogError> {
+        META.put(&self.db, &[text(CALLED), blob(&event.to_le_bytes())])
+    }
+
+    /// The last entry of the log; 0 where there is none.
+    ///
+    /// # Errors
+    /// Those of the catalog.
+    pub fn last_event(&self) -> Result<i64, CatalogError> {
+        let sql = "SELECT max(id) FROM event";
+        let found: Option<Option<i64>> = self.db.query_row(sql, [], |row| row.get(0)).optional()?;
+        Ok(found.flatten().unwrap_or(0))
+    }
+}
+
+const CALLED: &str = "called";

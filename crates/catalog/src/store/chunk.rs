@@ -1,0 +1,84 @@
+//! Where the reading of long files stands, so that a scrub resumes it.
+
+use std::collections::{BTreeMap, HashSet};
+
+use lanesum_checksum::Algorithms;
+use lanesum_checksum::engine::{Midstate, STRETCH};
+use rusqlite::Connection;
+
+use super::table::{CHUNK, blob, int};
+use crate::CatalogError;
+use crate::model::Stat;
+
+/// Bytes from which on a file is read in chunks; the index of long files has this number, too.
+pub(crate) const LONG: i64 = 536_870_912;
+
+/// Bytes of a file that are read in one go, for these digests.
+pub(crate) fn in_one_go(size: i64, algorithms: Algorithms) -> u64 {
+    let is_in_chunks = size >= LONG && Midstate::exists_of(algorithms);
+    if is_in_chunks { STRETCH } else { size.max(0).cast_unsigned() }
+}
+
+/// Where the reading of a file stands.
+#[derive(Clone, Debug)]
+pub(crate) struct ResumePoint {
+    pub(crate) file: i64,
+    /// The stat of all chunks so far, but for the size.
+    pub(crate) stat: Stat,
+    /// When the first of them was read, in seconds since 1970.
+    pub(crate) began: i64,
+    pub(crate) midstate: Midstate,
+}
+
+impl ResumePoint {
+    /// Whether what was read now is of the same file, unchanged.
+    pub(crate) fn is_of(&self, stat: &Stat) -> bool {
+        Stat { size: stat.size, ..self.stat } == *stat
+    }
+
+    pub(crate) fn find(db: &Connection, file: i64) -> Result<Option<Self>, CatalogError> {
+        let sql = format!("SELECT {} FROM chunk t WHERE t.file = ?1", CHUNK.select("t"));
+        let mut statement = db.prepare_cached(&sql)?;
+        let mut rows = statement.query([file])?;
+        let Some(row) = rows.next()? else { return Ok(None) };
+        CHUNK.verify(row, 0)?;
+        let stat =
+            Stat { size: 0, modified: row.get(1)?, changed: row.get(2)?, inode: row.get(3)? };
+        let midstate =
+            Midstate::from_bytes(row.get_ref(5)?.as_blob().map_err(rusqlite::Error::from)?);
+        // A state that another version of a crate wrote is not resumed.
+        Ok(midstate.map(|midstate| Self { file, stat, began: row.get(4).unwrap_or(0), midstate }))
+    }
+
+    pub(crate) fn put(&self, db: &Connection) -> Result<(), CatalogError> {
+        let Stat { modified, changed, inode, .. } = self.stat;
+        let [file, modified, changed, inode, began] =
+            [self.file, modified, changed, inode, self.began].map(int);
+        let midstate = self.midstate.to_bytes();
+        CHUNK.put(db, &[file, modified, changed, inode, began, blob(&midstate)])
+    }
+}
+
+/// The files of which a part was read.
+pub(crate) fn partly_read_files(db: &Connection) -> Result<HashSet<i64>, CatalogError> {
+    let mut statement = db.prepare_cached("SELECT file FROM chunk")?;
+    let files = statement.query_map([], |row| row.get(0))?;
+    Ok(files.collect::<Result<_, _>>()?)
+}
+
+/// By root, the number of files of which a part was read, their bytes, and those that were read.
+pub(crate) fn partly_read(db: &Connection) -> Result<BTreeMap<i64, [u64; 3]>, CatalogError> {
+    let sql = "SELECT t.file, d.root, f.size FROM chunk t \
+               JOIN file f ON f.id = t.file JOIN directory d ON d.id = f.directory";
+    let mut statement = db.prepare_cached(sql)?;
+    let mut rows = statement.query([])?;
+    let mut of_roots = BTreeMap::<i64, [u64; 3]>::new();
+    while let Some(row) = rows.next()? {
+        let Some(point) = ResumePoint::find(db, row.get(0)?)? else { continue };
+        let [files, of, read] = of_roots.entry(row.get(1)?).or_default();
+        *files += 1;
+        *of += row.get::<_, i64>(2)?.max(0).cast_unsigned();
+        *read += point.midstate.bytes();
+    }
+    Ok(of_roots)
+}

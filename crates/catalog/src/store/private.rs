@@ -1,0 +1,21 @@
+//! Files next to the catalog.
+
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+
+/// The path with more at its end.
+pub(crate) fn beside(path: &Path, end: &str) -> PathBuf {
+    let mut name = OsString::from(path);
+    name.push(end);
+    name.into()
+}
+
+/// Makes a file that its owner may read and write, and no other user, whatever the umask.
+pub(crate) fn make_private(path: &Path) -> io::Result<File> {
+    let file = File::options().read(true).write(true).create_new(true).mode(0o600).open(path)?;
+    file.set_permissions(fs::Permissions::from_mode(0o600))?;
+    Ok(file)
+}

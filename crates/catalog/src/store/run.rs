@@ -1,0 +1,92 @@
+//! The rows of runs.
+
+use std::collections::BTreeMap;
+
+use rusqlite::{Connection, Row};
+
+use super::table::{RUN, int, or_null, text};
+use crate::CatalogError;
+use crate::model::Class;
+
+/// A run over one root, as it is stored.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct RunRow {
+    pub(crate) id: i64,
+    pub(crate) root: i64,
+    pub(crate) verb: String,
+    pub(crate) scope: i64,
+    pub(crate) started: i64,
+    pub(crate) ended: Option<i64>,
+    pub(crate) outcome: i64,
+    /// Files that were read.
+    pub(crate) files: i64,
+    /// Bytes that were read, also of files that were not read to their end.
+    pub(crate) bytes: i64,
+    /// Of these, the part that counts against a day's budget: files that were ok and are.
+    pub(crate) spent: i64,
+    pub(crate) counts: BTreeMap<Class, u64>,
+}
+
+impl RunRow {
+    /// The number of the next run. No number is ever left out.
+    pub(crate) fn next_id(db: &Connection) -> Result<i64, CatalogError> {
+        Ok(Self::last_id(db)? + 1)
+    }
+
+    /// The number of the last run; 0 where there was none.
+    pub(crate) fn last_id(db: &Connection) -> Result<i64, CatalogError> {
+        Ok(db.query_row("SELECT coalesce(max(id), 0) FROM run", [], |row| row.get(0))?)
+    }
+
+    pub(crate) fn put(&self, db: &Connection) -> Result<(), CatalogError> {
+        let count = |class| self.counts.get(&class).map_or(0, |count| count.cast_signed());
+        let mut row = vec![int(self.id), int(self.root), text(&self.verb), int(self.scope)];
+        row.extend([int(self.started), or_null(self.ended, int)]);
+        row.extend([self.outcome, self.files, self.bytes, self.spent].map(int));
+        row.extend(Class::ALL.map(|class| int(count(class))));
+        RUN.put(db, &row)
+    }
+
+    /// A row of `RUN`, from this column on.
+    pub(crate) fn read(row: &Row<'_>, first: usize) -> Result<Self, CatalogError> {
+        RUN.verify(row, first)?;
+        let mut counts = BTreeMap::new();
+        for (place, class) in Class::ALL.into_iter().enumerate() {
+            let count: i64 = row.get(first + 10 + place)?;
+            if count > 0 {
+                counts.insert(class, count.cast_unsigned());
+            }
+        }
+        Ok(Self {
+            id: row.get(first)?,
+            root: row.get(first + 1)?,
+            verb: row.get(first + 2)?,
+            scope: row.get(first + 3)?,
+            started: row.get(first + 4)?,
+            ended: row.get(first + 5)?,
+            outcome: row.get(first + 6)?,
+            files: row.get(first + 7)?,
+            bytes: row.get(first + 8)?,
+            spent: row.get(first + 9)?,
+            counts,
+        })
+    }
+
+    /// The newest run of a root that `is_it` chooses.
+    pub(crate) fn last(
+        db: &Connection,
+        root: i64,
+        is_it: impl Fn(&Self) -> bool,
+    ) -> Result<Option<Self>, CatalogError> {
+        let sql = format!("SELECT {} FROM run t WHERE root = ?1 ORDER BY id DESC", RUN.select("t"));
+        let mut statement = db.prepare_cached(&sql)?;
+        let mut rows = statement.query([root])?;
+        while let Some(row) = rows.next()? {
+            let run = Self::read(row, 0)?;
+            if is_it(&run) {
+                return Ok(Some(run));
+            }
+        }
+        Ok(None)
+    }
+}

@@ -1,0 +1,32 @@
+//! How many files a root has, and how many bytes.
+
+use rusqlite::Connection;
+
+use super::table::{TOTAL, int};
+use crate::CatalogError;
+
+/// Those of a root.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Total {
+    pub(crate) files: i64,
+    pub(crate) bytes: i64,
+}
+
+impl Total {
+    pub(crate) fn of(db: &Connection, root: i64) -> Result<Self, CatalogError> {
+        let sql = format!("SELECT {} FROM total t WHERE root = ?1", TOTAL.select("t"));
+        let mut statement = db.prepare_cached(&sql)?;
+        let mut rows = statement.query([root])?;
+        let Some(row) = rows.next()? else { return Ok(Self::default()) };
+        TOTAL.verify(row, 0)?;
+        Ok(Self { files: row.get(1)?, bytes: row.get(2)? })
+    }
+
+    /// Adds files and bytes, which may be negative.
+    pub(crate) fn add(self, db: &Connection, root: i64) -> Result<(), CatalogError> {
+        let known = Self::of(db, root)?;
+        let files = known.files.saturating_add(self.files);
+        let bytes = known.bytes.saturating_add(self.bytes);
+        TOTAL.put(db, &[int(root), int(files), int(bytes)])
+    }
+}

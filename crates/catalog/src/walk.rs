@@ -1,0 +1,21 @@
+//! How a root is walked: one file system, without what its settings exclude.
+
+use std::path::Path;
+
+use lanesum_checksum::walk::{Walk, WalkOptions, walk};
+
+use crate::CatalogError;
+use crate::settings::Settings;
+
+/// Walks a root.
+///
+/// # Errors
+/// A pattern of the settings is none.
+pub(crate) fn walk_root(root: &Path, settings: &Settings) -> Result<Walk, CatalogError> {
+    let mut options = WalkOptions::default();
+    options.one_file_system = true;
+    options.tell_mounts = true;
+    options.tell_links = true;
+    options.exclude = settings.excludes()?;
+    Ok(walk(root, &options))
+}
