@@ -167,7 +167,11 @@ fn update_never_records_damage() {
             let report = archive.run(&task);
             assert_eq!(report.summary.attention(), Attention::Problem, "{task:?}");
             assert_eq!(archive.stored(), ["damaged a", "damaged b"], "{task:?}");
-            assert_eq!([archive.digest("a"), archive.digest("b")], [md5("a"), md5("b")], "{task:?}");
+            assert_eq!(
+                [archive.digest("a"), archive.digest("b")],
+                [md5("a"), md5("b")],
+                "{task:?}"
+            );
         }
         days_pass(1);
     }
