@@ -237,7 +237,7 @@ impl Pass<'_> {
             }
         }
         moved.retain(|(row, _)| {
-            let is_lost = |at: usize| self.roots[at].root.offline.is_some();
+            let is_lost = |at: usize| self.roots[at].is_over;
             !(self.roots[row.at].run.id > 0 && is_lost(row.at) || is_lost(row.place().0))
         });
         for renamed in renamed_over {

@@ -476,8 +476,7 @@ fn first_read_that_differs_from_the_second_is_a_hardware_warning() {
     archive.settings.algorithms = lanesum_list::Algorithm::Crc32c.into();
     archive.settings.rate = Some(64 << 20);
     archive.write("a", "a");
-    let file = File::options().write(true).open(archive.path("a")).unwrap();
-    file.set_len(128 << 20).unwrap();
+    File::options().write(true).open(archive.path("a")).unwrap().set_len(128 << 20).unwrap();
     archive.touch("a");
     archive.add();
     flip_at(&archive.path("a"), 0);

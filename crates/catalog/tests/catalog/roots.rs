@@ -160,7 +160,8 @@ fn expect_offline(archive: &Archive, reason: Reason) {
     let since = clock();
     for task in [Task::Scan, Task::Update, Task::Verify, Task::Scrub(everything()), Task::Add] {
         let report = archive.run(&task);
-        assert_eq!(report.lines(), ["offline "], "{task:?}");
+        assert_eq!(report.of(Class::Offline), [""], "{task:?}");
+        assert_eq!(report.findings.len(), 1, "{task:?}: {:?}", report.lines());
         assert_eq!(report.findings[0].reason, Some(reason), "{task:?}");
         let offline = report.summary.offline().expect("an offline root");
         assert_eq!(offline.reason, reason, "{task:?}");
