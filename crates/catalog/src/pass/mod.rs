@@ -122,6 +122,11 @@ pub(crate) fn scrub_ids(
 
 impl Pass<'_> {
     fn run(mut self, targets: &[Target], task: &Task) -> Result<Vec<Summary>, CatalogError> {
+        let mut has_scanned = scope_of(targets, task) != Scope::Named;
+        if let Task::Scrub(selection) = task {
+            self.limits = Arc::new(Limits::new(selection.max_time, selection.max_bytes));
+            has_scanned = !selection.is_scanned;
+        }
         let mut scans = Vec::new();
         for at in 0..targets.len() {
             self.at = at;
@@ -136,7 +141,6 @@ impl Pass<'_> {
                 self.read_root(found, own, &targets[at], task)?;
             }
         }
-        let is_named = scope_of(targets, task) == Scope::Named;
         for at in 0..targets.len() {
             self.at = at;
             if self.roots[at].is_over {
@@ -146,12 +150,12 @@ impl Pass<'_> {
                 self.resolve_gone(at)?;
             }
             self.report_inserted(at)?;
-            if !is_named {
+            if has_scanned {
                 self.report_new(at);
             }
             self.report_moved(at);
         }
-        self.finish(!is_named)
+        self.finish(has_scanned)
     }
 
     /// Whether a root is there; a root that is not is offline from now on.
@@ -177,9 +181,8 @@ impl Pass<'_> {
         }
         let root = self.roots[at].root.clone();
         let own = self.catalog.own_files();
-        self.roots[at].summary.is_first =
-            self.verb.records() && Total::of(&self.catalog.db, root.id())?.files == 0;
-        if self.roots[at].summary.is_first {
+        self.roots[at].summary.is_first = self.verb.records() && !root.is_complete;
+        if self.verb.records() && Total::of(&self.catalog.db, root.id())?.files == 0 {
             require_shape(&self.catalog.db)?;
             let jobs = FirstJobs::new((at, &root), self.catalog.path(), own)?;
             self.steer()?;
@@ -236,10 +239,9 @@ impl Pass<'_> {
                 self.roots[at].set_offline(Reason::TooManyMissing, gone, now);
             }
         }
-        moved.retain(|(row, _)| {
-            let is_lost = |at: usize| self.roots[at].root.offline.is_some();
-            !(self.roots[row.at].run.id > 0 && is_lost(row.at) || is_lost(row.place().0))
-        });
+        self.index_contents();
+        let is_lost = |at: usize| self.roots[at].run.id > 0 && self.roots[at].is_over;
+        moved.retain(|(row, _)| !is_lost(row.at) && !is_lost(row.place().0));
         for renamed in renamed_over {
             if self.roots[renamed.at].is_open() && self.roots[renamed.there].is_open() {
                 self.rename_over(renamed)?;
@@ -284,13 +286,10 @@ impl Pass<'_> {
             return self.commit();
         }
         self.steer()?;
-        if !self.roots[at].is_open() || !self.stage_edits(&found, &ids)? {
-            return Ok(());
-        }
-        let is_scrub = self.verb == Verb::Scrub;
-        self.read_ids(ids, None, is_scrub)?;
         if self.roots[at].is_open() {
-            self.apply_staged()?;
+            let most = self.stage_edits(&found);
+            self.read_ids(ids, None, self.verb == Verb::Scrub)?;
+            self.apply_staged(most, found.records())?;
         }
         if self.roots[at].is_open() {
             let new = self.new_jobs(at);
@@ -339,7 +338,6 @@ impl Pass<'_> {
         selection: &Selection,
         present: &HashSet<i64>,
     ) -> Result<(Vec<i64>, HashSet<i64>), CatalogError> {
-        self.limits = Arc::new(Limits::new(selection.max_time, selection.max_bytes));
         let plan = plan(self.catalog, root, selection, (self.options.clock)())?;
         self.roots[self.at].summary.left = plan.left;
         let chosen: HashSet<i64> = plan.ids.iter().copied().collect();
@@ -371,11 +369,11 @@ impl Pass<'_> {
         let root = self.roots[at].root.id();
         let mut ids = HashSet::new();
         for path in &target.paths {
-            ids.extend(rows::below(&self.catalog.db, root, path)?);
-            if ids.is_empty() {
-                let path = self.roots[at].root.path_of(path);
-                return Err(CatalogError::NotRecorded(path));
+            let below = rows::below(&self.catalog.db, root, path)?;
+            if below.is_empty() {
+                return Err(CatalogError::NotRecorded(self.roots[at].root.path_of(path)));
             }
+            ids.extend(below);
         }
         found.same.retain(|id| ids.contains(id));
         found.differing.retain(|id| ids.contains(id));
@@ -384,32 +382,29 @@ impl Pass<'_> {
         Ok(())
     }
 
-    /// Where too many files differ, holds their edits back until they were counted; false where
-    /// that ended the run.
-    fn stage_edits(&mut self, found: &Scan, ids: &[i64]) -> Result<bool, CatalogError> {
-        let (of, differing) = (found.records(), found.differing.len() as u64);
-        let most = (of * u64::from(self.options.max_changed) / 100).max(MANY);
-        let is_suspicious = self.verb.records() && !self.options.force && differing > most;
-        if !is_suspicious {
-            return Ok(true);
+    /// Where too many files differ, holds their edits back until they are counted. Gives how many
+    /// may be edited.
+    fn stage_edits(&mut self, found: &Scan) -> u64 {
+        let most = (found.records() * u64::from(self.options.max_changed) / 100).max(MANY);
+        let is_suspicious = self.verb.records() && !self.options.force;
+        if is_suspicious && found.differing.len() as u64 > most {
+            self.roots[self.at].staged = Some(Vec::new());
         }
-        self.roots[self.at].staged = Some(Vec::new());
-        self.read_ids(ids.to_vec(), None, false)?;
-        let staged = self.roots[self.at].staged.as_ref().map_or(0, Vec::len) as u64;
-        if self.roots[self.at].is_open() && staged > most {
-            self.halt(Halt::TooManyEdits { edited: staged, of });
-        }
-        if !self.roots[self.at].is_open() {
-            self.roots[self.at].staged = None;
-            self.commit()?;
-            return Ok(false);
-        }
-        Ok(true)
+        most
     }
 
-    fn apply_staged(&mut self) -> Result<(), CatalogError> {
-        for (row, stat, digests, reason) in self.roots[self.at].staged.take().into_iter().flatten()
-        {
+    /// Records the edits that were held back, unless they are too many.
+    fn apply_staged(&mut self, most: u64, of: u64) -> Result<(), CatalogError> {
+        let Some(staged) = self.roots[self.at].staged.take() else { return Ok(()) };
+        let edited = staged.len() as u64;
+        if !self.roots[self.at].is_open() {
+            return Ok(());
+        }
+        if edited > most {
+            self.halt(Halt::TooManyEdits { edited, of });
+            return Ok(());
+        }
+        for (row, stat, digests, reason) in staged {
             self.record_edit(row, stat, digests, reason)?;
         }
         Ok(())
