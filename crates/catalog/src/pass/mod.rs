@@ -34,7 +34,7 @@ mod state;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use lanesum_checksum::Algorithms;
+use lanesum_checksum::{Algorithms, Job};
 
 use crate::CatalogError;
 use crate::due::plan;
@@ -268,21 +268,8 @@ impl Pass<'_> {
         }
         let (ids, chosen) = self.choose(&found, task)?;
         self.leave_unread(&found, &ids)?;
-        let mut jobs = Vec::new();
-        for (row, stat) in moved {
-            let is_wanted = match task {
-                Task::Scan => false,
-                Task::Verify => true,
-                _ => chosen.contains(&row.file.id) || self.is_to_be_read(&row, &stat),
-            };
-            if is_wanted {
-                let there = &self.roots[at].root;
-                jobs.push(job_of_row(row.clone(), &self.roots[row.at].root, there));
-            } else {
-                self.move_unread(row, stat)?;
-            }
-        }
         if *task == Task::Scan {
+            moved.into_iter().try_for_each(|(row, stat)| self.move_unread(row, stat))?;
             return self.commit();
         }
         self.steer()?;
@@ -292,11 +279,33 @@ impl Pass<'_> {
             self.apply_staged(most, found.records())?;
         }
         if self.roots[at].is_open() {
-            let new = self.new_jobs(at);
-            let is_done = self.read(jobs.into_iter().chain(new))?;
+            let is_wanted = |row: &Row| *task == Task::Verify || chosen.contains(&row.file.id);
+            let jobs = self.moved_jobs(moved, is_wanted)?;
+            let is_done = self.read(jobs.into_iter().chain(self.new_jobs(at)))?;
             self.halt_unless(is_done);
         }
         Ok(())
+    }
+
+    /// Moved files that are to be read; the others move without that.
+    fn moved_jobs(
+        &mut self,
+        moved: Vec<(Row, Stat)>,
+        is_wanted: impl Fn(&Row) -> bool,
+    ) -> Result<Vec<Job<jobs::Task>>, CatalogError> {
+        let mut jobs = Vec::new();
+        for (row, stat) in moved {
+            if is_wanted(&row) || self.is_to_be_read(&row, &stat) {
+                let (own, there) = (&self.roots[row.at].root, &self.roots[self.at].root);
+                jobs.push(job_of_row(row.clone(), own, there));
+                continue;
+            }
+            self.move_unread(row, stat)?;
+            if self.batch.is_due() {
+                self.commit()?;
+            }
+        }
+        Ok(jobs)
     }
 
     /// A moved file that `update` or `scrub` has to read: it differs, or is known not to be ok.
@@ -435,7 +444,7 @@ impl Pass<'_> {
     fn new_jobs(
         &self,
         at: usize,
-    ) -> impl Iterator<Item = lanesum_checksum::Job<jobs::Task>> + Send + 'static + use<> {
+    ) -> impl Iterator<Item = Job<jobs::Task>> + Send + 'static + use<> {
         let root = &self.roots[at].root;
         let new = self.roots[at].new.iter();
         let wanted = new.filter(|it| self.verb.records() || self.contents.may_be(it.stat.size));
