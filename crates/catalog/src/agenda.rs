@@ -81,8 +81,6 @@ pub(crate) struct Queue {
     schedule: Schedule<u32>,
     /// Ids of the others.
     bad: BTreeSet<u32>,
-    /// Files that a round did not reach, and that are ok as far as is known.
-    deferred: BTreeSet<u32>,
     /// The day whose first round was begun, by its midnight.
     day: i64,
     /// The next round does not begin before.
@@ -217,7 +215,6 @@ impl Queue {
             self.day = i64::MIN;
         }
         for (event, id) in claimed.events {
-            self.deferred.remove(&id);
             match known(id)? {
                 // Its record is gone.
                 None => _ = self.schedule.cancel(event),
@@ -234,8 +231,7 @@ impl Queue {
                 }
                 // It was not read: it was not in its place, say.
                 Some((true, _)) if was_whole => {
-                    self.deferred.insert(id);
-                    self.schedule.reschedule(event, seconds(now + ROUND));
+                    _ = self.schedule.reschedule(event, seconds(now + ROUND));
                 }
                 Some((true, due)) => _ = self.schedule.reschedule(event, seconds(due)),
             }
@@ -327,7 +323,6 @@ impl Agenda {
         for (id, queue) in &mut fresh.roots {
             if let Some(old) = self.roots.get_mut(id) {
                 (queue.day, queue.rest) = (old.day, old.rest.min(now + ROUND));
-                queue.deferred = std::mem::take(&mut old.deferred);
             }
         }
         *self = fresh;
