@@ -70,3 +70,8 @@ pub use status::{
 };
 pub use store::catalog::{Alone, Catalog};
 pub use summary::{Counts, Halt, Skipped, Summary};
+
+/// The example of the page on the registry, tested.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
