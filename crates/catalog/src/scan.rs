@@ -80,11 +80,6 @@ impl Scan {
     pub(crate) fn has_stable_inodes(&self) -> bool {
         2 * self.replaced.len() <= self.same.len() + self.differing.len()
     }
-
-    /// Whether there is no file at all.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.same.len() + self.differing.len() + self.new.len() + self.blind.len() == 0
-    }
 }
 
 /// Scans a root. `own` are the files that the catalog itself consists of. `goes_on` is asked so

@@ -42,9 +42,7 @@ impl Pass<'_> {
                 }
                 Ok(())
             }
-            Err(error) => {
-                self.set_unchecked(&row, reason_of_read(&error), Some(error.to_string()))
-            }
+            Err(error) => self.set_unchecked(&row, reason_of_read(&error), Some(error.to_string())),
         }
     }
 
@@ -136,7 +134,13 @@ impl Pass<'_> {
     }
 
     fn report_restored(&mut self, row: &Row, before: State, after: &File) {
-        if matches!(before.class, Class::Damaged | Class::Missing | Class::Unchecked) {
+        let is_news = match before.class {
+            Class::Damaged | Class::Unchecked => true,
+            // Under another name, the move is the news.
+            Class::Missing => row.to.is_none(),
+            _ => false,
+        };
+        if is_news {
             let (there, mut finding) = self.finding(row, Class::Ok, None);
             finding.found = Some(Content::new(&after.stat, &after.digests));
             (finding.was, finding.other) = (Some(before.class), None);

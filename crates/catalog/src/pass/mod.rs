@@ -408,8 +408,7 @@ impl Pass<'_> {
     }
 
     fn apply_staged(&mut self) -> Result<(), CatalogError> {
-        for (row, stat, digests, reason) in
-            self.roots[self.at].staged.take().into_iter().flatten()
+        for (row, stat, digests, reason) in self.roots[self.at].staged.take().into_iter().flatten()
         {
             self.record_edit(row, stat, digests, reason)?;
         }

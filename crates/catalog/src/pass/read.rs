@@ -19,7 +19,6 @@ use crate::options::{GoesOn, Verb};
 use crate::probe::There;
 use crate::scan::Blind;
 use crate::settings::Settings;
-use crate::store::digests::algorithms;
 use crate::summary::Halt;
 
 /// A file that is being written to is tried so often again, after all others.
@@ -267,12 +266,6 @@ impl Pass<'_> {
         if let Some(progress) = &self.options.engine.progress {
             progress.files.fetch_add(1, Ordering::Relaxed);
         }
-    }
-
-    /// The algorithms of a record, and those of the root that its file is in.
-    pub(crate) fn algorithms_of(&self, row: &Row) -> lanesum_checksum::Algorithms {
-        let own = self.roots[row.place().0].root.settings.algorithms;
-        own.union(algorithms(&row.file.digests))
     }
 }
 

@@ -14,6 +14,7 @@ use rusqlite::Transaction;
 use super::jobs::{Limits, Row};
 use super::long::Chain;
 use super::pressure::Pressure;
+use crate::CatalogError;
 use crate::model::{Class, Finding, Reason, Renamed, Stat};
 use crate::mounts::{MountTable, Mounts};
 use crate::options::{Options, Verb};
@@ -26,7 +27,6 @@ use crate::store::check::require_rows;
 use crate::store::rows::{File, State};
 use crate::store::run::RunRow;
 use crate::summary::{Counts, Halt, Summary};
-use crate::CatalogError;
 
 /// Takes the findings of a run, each with its root, once they are on disk.
 pub type OnFinding<'a> = &'a mut dyn FnMut(&Root, &Finding) -> io::Result<()>;
