@@ -61,6 +61,8 @@ pub(crate) struct Scan {
     pub(crate) blind: Vec<Blind>,
     /// By their inodes, the paths and records whose file has another inode than recorded.
     pub(crate) replaced: HashMap<i64, (Vec<u8>, i64)>,
+    /// Of `same`, records whose file has another inode.
+    renumbered: usize,
     pub(crate) skipped: Skipped,
 }
 
@@ -76,9 +78,10 @@ impl Scan {
         self.blind.iter().map(|blind| blind.files).sum()
     }
 
-    /// Whether most files kept their inode numbers.
+    /// Whether most files with the recorded size and time kept their inodes. Where they did not, the
+    /// file system gives new ones at every mount.
     pub(crate) fn has_stable_inodes(&self) -> bool {
-        2 * self.replaced.len() <= self.same.len() + self.differing.len()
+        2 * self.renumbered <= self.same.len()
     }
 }
 
@@ -169,7 +172,8 @@ impl Scanner<'_> {
             self.scan.new.push(NewFile { path, stat });
             return Ok(());
         };
-        if stat.inode != file.stat.inode {
+        let is_renumbered = stat.inode != file.stat.inode;
+        if is_renumbered {
             self.scan.replaced.insert(stat.inode, (path, file.id));
         }
         if !stat.is_as_recorded(&file.stat) {
@@ -177,6 +181,7 @@ impl Scanner<'_> {
             return Ok(());
         }
         self.scan.same.push(file.id);
+        self.scan.renumbered += usize::from(is_renumbered);
         if !file.is_settled {
             self.scan.unsettled.push(file.id);
         }

@@ -385,7 +385,7 @@ impl Batch {
             blob(name),
             int(size),
             int(modified),
-            int(changed),
+            int(changed.wrapping_sub(modified)),
             int(inode),
             int(is_settled.into()),
             int(algorithms),

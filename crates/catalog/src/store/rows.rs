@@ -64,7 +64,7 @@ impl File {
             stat: Stat {
                 size: number(3)?,
                 modified: number(4)?,
-                changed: number(5)?,
+                changed: number(4)?.wrapping_add(number(5)?),
                 inode: number(6)?,
             },
             is_settled: number(7)? != 0,
