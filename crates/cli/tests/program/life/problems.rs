@@ -31,6 +31,37 @@ fn damaged_file_stays_damaged_when_it_is_edited() {
 }
 
 #[test]
+fn damaged_file_stays_damaged_when_it_is_renamed_and_scanned() {
+    let folder = recorded(&["d/x/a", "d/x/b", "d/c"]);
+    rewrite(&folder, "d/x/a", "content of d/x/X");
+    expect(&folder, "verify", 1, &["damaged", "d/x/a"]);
+    rename(&folder, "d/x", "d/y");
+    expect(&folder, "scan", 1, &[]);
+    expect(&folder, "update", 1, &["damaged", "d/y/a"]);
+    expect(&folder, "status", 1, &["1 damaged"]);
+}
+
+#[test]
+fn damaged_file_that_went_and_came_back_is_damaged() {
+    let folder = recorded(&["d/a", "d/b"]);
+    rewrite(&folder, "d/a", "content of d/X");
+    expect(&folder, "verify", 1, &["damaged"]);
+    rename(&folder, "d/a", "outside");
+    expect(&folder, "update", 1, &["missing"]);
+    rename(&folder, "outside", "d/z");
+    expect(&folder, "scan", 1, &[]);
+    expect(&folder, "update", 1, &["damaged", "d/z"]);
+}
+
+#[test]
+fn directory_replaced_by_link_is_missing() {
+    let folder = recorded(&["d/x/a", "d/b"]);
+    rename(&folder, "d/x", "elsewhere");
+    folder.link("../elsewhere", "d/x");
+    expect(&folder, "update", 1, &["missing", "d/x/a"]);
+}
+
+#[test]
 fn missing_file_is_ok_once_it_is_back() {
     let folder = recorded(&["d/a", "d/b"]);
     remove(&folder, "d/a");
