@@ -340,10 +340,12 @@ impl Pass<'_> {
         let pass = &mut self.roots[at];
         let root = pass.root.id();
         let is_settled = stat.is_settled_at(pass.run.started);
+        if !pass.new.is_empty() {
+            pass.taken.insert(path.clone());
+        }
         if pass.summary.is_first {
             self.count(at, Class::New, 1);
         } else {
-            pass.taken.insert(path.clone());
             pass.inserted.push((path.clone(), stat, digests.clone()));
         }
         let state = State::ok(0, root, self.now());

@@ -83,7 +83,6 @@ impl Pass<'_> {
             }
         }
         rows.extend(self.moved_from_others()?);
-        self.index_contents();
         Ok((rows, renamed_over))
     }
 
@@ -202,10 +201,10 @@ impl Pass<'_> {
         Ok(None)
     }
 
-    /// Indexes the gone records of all roots by their contents.
+    /// Indexes the gone records of all roots that are there by their contents.
     pub(crate) fn index_contents(&mut self) {
         self.contents = GoneContents::default();
-        for (at, pass) in self.roots.iter().enumerate() {
+        for (at, pass) in self.roots.iter().enumerate().filter(|(_, pass)| pass.is_open()) {
             for (place, file) in pass.gone.iter().enumerate() {
                 let Some(file) = file.as_ref().filter(|file| file.stat.size > 0) else { continue };
                 for digest in file.digests.iter() {
@@ -338,7 +337,7 @@ impl Pass<'_> {
     ) -> Result<Vec<Option<Vec<u8>>>, CatalogError> {
         let mut originals: Vec<Option<Vec<u8>>> = vec![None; inserted.len()];
         let mut by_digest: HashMap<Digest, Vec<usize>> = HashMap::new();
-        // Empty files are nobody's copies.
+        // An empty file is no copy.
         for (place, (_, _, digests)) in inserted.iter().enumerate().filter(|it| it.1.1.size > 0) {
             for digest in digests.iter() {
                 by_digest.entry(*digest).or_default().push(place);

@@ -34,7 +34,7 @@ mod state;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use lanesum_checksum::Algorithms;
+use lanesum_checksum::{Algorithms, Job};
 
 use crate::CatalogError;
 use crate::due::plan;
@@ -122,6 +122,11 @@ pub(crate) fn scrub_ids(
 
 impl Pass<'_> {
     fn run(mut self, targets: &[Target], task: &Task) -> Result<Vec<Summary>, CatalogError> {
+        let mut has_scanned = scope_of(targets, task) != Scope::Named;
+        if let Task::Scrub(selection) = task {
+            self.limits = Arc::new(Limits::new(selection.max_time, selection.max_bytes));
+            has_scanned = !selection.is_scanned;
+        }
         let mut scans = Vec::new();
         for at in 0..targets.len() {
             self.at = at;
@@ -136,7 +141,6 @@ impl Pass<'_> {
                 self.read_root(found, own, &targets[at], task)?;
             }
         }
-        let is_named = scope_of(targets, task) == Scope::Named;
         for at in 0..targets.len() {
             self.at = at;
             if self.roots[at].is_over {
@@ -146,12 +150,12 @@ impl Pass<'_> {
                 self.resolve_gone(at)?;
             }
             self.report_inserted(at)?;
-            if !is_named {
+            if has_scanned {
                 self.report_new(at);
             }
             self.report_moved(at);
         }
-        self.finish(!is_named)
+        self.finish(has_scanned)
     }
 
     /// Whether a root is there; a root that is not is offline from now on.
@@ -177,9 +181,8 @@ impl Pass<'_> {
         }
         let root = self.roots[at].root.clone();
         let own = self.catalog.own_files();
-        self.roots[at].summary.is_first =
-            self.verb.records() && Total::of(&self.catalog.db, root.id())?.files == 0;
-        if self.roots[at].summary.is_first {
+        self.roots[at].summary.is_first = self.verb.records() && !root.is_complete;
+        if self.verb.records() && Total::of(&self.catalog.db, root.id())?.files == 0 {
             require_shape(&self.catalog.db)?;
             let jobs = FirstJobs::new((at, &root), self.catalog.path(), own)?;
             self.steer()?;
@@ -236,10 +239,9 @@ impl Pass<'_> {
                 self.roots[at].set_offline(Reason::TooManyMissing, gone, now);
             }
         }
-        moved.retain(|(row, _)| {
-            let is_lost = |at: usize| self.roots[at].root.offline.is_some();
-            !(self.roots[row.at].run.id > 0 && is_lost(row.at) || is_lost(row.place().0))
-        });
+        self.index_contents();
+        let is_lost = |at: usize| self.roots[at].run.id > 0 && self.roots[at].is_over;
+        moved.retain(|(row, _)| !is_lost(row.at) && !is_lost(row.place().0));
         for renamed in renamed_over {
             if self.roots[renamed.at].is_open() && self.roots[renamed.there].is_open() {
                 self.rename_over(renamed)?;
@@ -266,38 +268,44 @@ impl Pass<'_> {
         }
         let (ids, chosen) = self.choose(&found, task)?;
         self.leave_unread(&found, &ids)?;
-        let mut jobs = Vec::new();
-        for (row, stat) in moved {
-            let is_wanted = match task {
-                Task::Scan => false,
-                Task::Verify => true,
-                _ => chosen.contains(&row.file.id) || self.is_to_be_read(&row, &stat),
-            };
-            if is_wanted {
-                let there = &self.roots[at].root;
-                jobs.push(job_of_row(row.clone(), &self.roots[row.at].root, there));
-            } else {
-                self.move_unread(row, stat)?;
-            }
-        }
         if *task == Task::Scan {
+            moved.into_iter().try_for_each(|(row, stat)| self.move_unread(row, stat))?;
             return self.commit();
         }
         self.steer()?;
-        if !self.roots[at].is_open() || !self.stage_edits(&found, &ids)? {
-            return Ok(());
-        }
-        let is_scrub = self.verb == Verb::Scrub;
-        self.read_ids(ids, None, is_scrub)?;
         if self.roots[at].is_open() {
-            self.apply_staged()?;
+            let most = self.stage_edits(&found);
+            self.read_ids(ids, None, self.verb == Verb::Scrub)?;
+            self.apply_staged(most, found.records())?;
         }
         if self.roots[at].is_open() {
-            let new = self.new_jobs(at);
-            let is_done = self.read(jobs.into_iter().chain(new))?;
+            let is_wanted = |row: &Row| *task == Task::Verify || chosen.contains(&row.file.id);
+            let jobs = self.moved_jobs(moved, is_wanted)?;
+            let is_done = self.read(jobs.into_iter().chain(self.new_jobs(at)))?;
             self.halt_unless(is_done);
         }
         Ok(())
+    }
+
+    /// Moved files that are to be read; the others move without that.
+    fn moved_jobs(
+        &mut self,
+        moved: Vec<(Row, Stat)>,
+        is_wanted: impl Fn(&Row) -> bool,
+    ) -> Result<Vec<Job<jobs::Task>>, CatalogError> {
+        let mut jobs = Vec::new();
+        for (row, stat) in moved {
+            if is_wanted(&row) || self.is_to_be_read(&row, &stat) {
+                let (own, there) = (&self.roots[row.at].root, &self.roots[self.at].root);
+                jobs.push(job_of_row(row.clone(), own, there));
+                continue;
+            }
+            self.move_unread(row, stat)?;
+            if self.batch.is_due() {
+                self.commit()?;
+            }
+        }
+        Ok(jobs)
     }
 
     /// A moved file that `update` or `scrub` has to read: it differs, or is known not to be ok.
@@ -339,7 +347,6 @@ impl Pass<'_> {
         selection: &Selection,
         present: &HashSet<i64>,
     ) -> Result<(Vec<i64>, HashSet<i64>), CatalogError> {
-        self.limits = Arc::new(Limits::new(selection.max_time, selection.max_bytes));
         let plan = plan(self.catalog, root, selection, (self.options.clock)())?;
         self.roots[self.at].summary.left = plan.left;
         let chosen: HashSet<i64> = plan.ids.iter().copied().collect();
@@ -371,11 +378,11 @@ impl Pass<'_> {
         let root = self.roots[at].root.id();
         let mut ids = HashSet::new();
         for path in &target.paths {
-            ids.extend(rows::below(&self.catalog.db, root, path)?);
-            if ids.is_empty() {
-                let path = self.roots[at].root.path_of(path);
-                return Err(CatalogError::NotRecorded(path));
+            let below = rows::below(&self.catalog.db, root, path)?;
+            if below.is_empty() {
+                return Err(CatalogError::NotRecorded(self.roots[at].root.path_of(path)));
             }
+            ids.extend(below);
         }
         found.same.retain(|id| ids.contains(id));
         found.differing.retain(|id| ids.contains(id));
@@ -384,32 +391,29 @@ impl Pass<'_> {
         Ok(())
     }
 
-    /// Where too many files differ, holds their edits back until they were counted; false where
-    /// that ended the run.
-    fn stage_edits(&mut self, found: &Scan, ids: &[i64]) -> Result<bool, CatalogError> {
-        let (of, differing) = (found.records(), found.differing.len() as u64);
-        let most = (of * u64::from(self.options.max_changed) / 100).max(MANY);
-        let is_suspicious = self.verb.records() && !self.options.force && differing > most;
-        if !is_suspicious {
-            return Ok(true);
+    /// Where too many files differ, holds their edits back until they are counted. Gives how many
+    /// may be edited.
+    fn stage_edits(&mut self, found: &Scan) -> u64 {
+        let most = (found.records() * u64::from(self.options.max_changed) / 100).max(MANY);
+        let is_suspicious = self.verb.records() && !self.options.force;
+        if is_suspicious && found.differing.len() as u64 > most {
+            self.roots[self.at].staged = Some(Vec::new());
         }
-        self.roots[self.at].staged = Some(Vec::new());
-        self.read_ids(ids.to_vec(), None, false)?;
-        let staged = self.roots[self.at].staged.as_ref().map_or(0, Vec::len) as u64;
-        if self.roots[self.at].is_open() && staged > most {
-            self.halt(Halt::TooManyEdits { edited: staged, of });
-        }
-        if !self.roots[self.at].is_open() {
-            self.roots[self.at].staged = None;
-            self.commit()?;
-            return Ok(false);
-        }
-        Ok(true)
+        most
     }
 
-    fn apply_staged(&mut self) -> Result<(), CatalogError> {
-        for (row, stat, digests, reason) in self.roots[self.at].staged.take().into_iter().flatten()
-        {
+    /// Records the edits that were held back, unless they are too many.
+    fn apply_staged(&mut self, most: u64, of: u64) -> Result<(), CatalogError> {
+        let Some(staged) = self.roots[self.at].staged.take() else { return Ok(()) };
+        let edited = staged.len() as u64;
+        if !self.roots[self.at].is_open() {
+            return Ok(());
+        }
+        if edited > most {
+            self.halt(Halt::TooManyEdits { edited, of });
+            return Ok(());
+        }
+        for (row, stat, digests, reason) in staged {
             self.record_edit(row, stat, digests, reason)?;
         }
         Ok(())
@@ -440,7 +444,7 @@ impl Pass<'_> {
     fn new_jobs(
         &self,
         at: usize,
-    ) -> impl Iterator<Item = lanesum_checksum::Job<jobs::Task>> + Send + 'static + use<> {
+    ) -> impl Iterator<Item = Job<jobs::Task>> + Send + 'static + use<> {
         let root = &self.roots[at].root;
         let new = self.roots[at].new.iter();
         let wanted = new.filter(|it| self.verb.records() || self.contents.may_be(it.stat.size));
