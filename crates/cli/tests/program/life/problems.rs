@@ -131,10 +131,10 @@ fn mass_edit_stops_before_anything_is_recorded() {
     let folder = recorded(&paths.iter().map(String::as_str).collect::<Vec<_>>());
     let before = expect(&folder, "catalog export d", 0, &[]);
     paths[..120].iter().for_each(|path| edit(&folder, path));
-    expect(&folder, "update", 3, &["--max-changed"]);
+    expect(&folder, "update", 3, &["nothing was recorded", "--force"]);
     assert_eq!(expect(&folder, "catalog export d", 0, &[]), before);
     expect(&folder, "status", 3, &[]);
-    expect(&folder, "nightly", 3, &["--max-changed"]);
+    expect(&folder, "nightly", 3, &["nothing was recorded", "--force"]);
     expect(&folder, "update --max-changed 100", 0, &["120 edited"]);
     expect(&folder, "status", 0, &[]);
 }
