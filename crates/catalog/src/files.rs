@@ -10,6 +10,7 @@ use crate::CatalogError;
 use crate::model::{Class, Content, Reason, agree};
 use crate::root::Root;
 use crate::store::catalog::Catalog;
+use crate::store::check::require_rows;
 use crate::store::digests::decode_any;
 use crate::store::pending::pending_of;
 use crate::store::rows::{File, Files, Finder, State};
@@ -137,6 +138,7 @@ impl Catalog {
         filter: &FileFilter,
         take: &mut dyn FnMut(FileStatus) -> io::Result<()>,
     ) -> Result<(), CatalogError> {
+        require_rows(&self.db)?;
         let around = Around::of(self)?;
         let mut states = HashMap::new();
         State::for_each(&self.db, |state| {
