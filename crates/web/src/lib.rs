@@ -24,22 +24,34 @@
 
 #![forbid(unsafe_code)]
 
+mod ages;
 mod app;
-mod bad;
+mod attention;
+mod changes;
+mod commands;
 mod daemon;
 mod door;
 mod endpoint;
+mod failure;
+mod file;
 mod flow;
 mod folders;
+mod front;
+mod glossary;
 mod guard;
-mod history;
 mod live;
+mod load;
 mod login;
 mod pages;
 mod progress;
 mod routes;
+mod rows;
+mod runs;
+#[cfg(test)]
+mod samples;
 mod steer;
-mod svg;
+mod verdict;
+mod view;
 mod words;
 
 pub use daemon::{Daemon, Reading, Settings};

@@ -1,0 +1,146 @@
+//! One sentence at the top: how all folders stand.
+
+use lanesum_catalog::{Attention, Class};
+use maud::{Markup, html};
+
+use crate::commands::{block, command};
+use crate::view::{Context, Folder};
+use crate::words::{count, files, of};
+
+/// The verdict over all folders.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Verdict {
+    /// None without files.
+    attention: Option<Attention>,
+    headline: String,
+    /// Counts of edits, moves and new files.
+    changes: String,
+}
+
+impl Verdict {
+    pub fn of(folders: &[Folder]) -> Self {
+        if folders.is_empty() {
+            let headline = "No folder was added yet".to_owned();
+            return Self { attention: None, headline, changes: String::new() };
+        }
+        let problems = problems(folders);
+        let ok: u64 = online(folders).map(|folder| folder.count(Class::Ok)).sum();
+        let total: u64 = folders.iter().map(|folder| folder.files).sum();
+        let headline = match (problems.is_empty(), total) {
+            (true, 0) => "No file is recorded".to_owned(),
+            (true, _) if ok == total => format!("All {} ok", files(ok)),
+            (true, _) => format!("{} ok", files(ok)),
+            (false, _) => format!("{}; {} ok", problems.join(", "), count(ok)),
+        };
+        let attention = folders.iter().map(|folder| folder.attention).max();
+        let attention = attention.filter(|_| total > 0 || !problems.is_empty());
+        Self { attention, headline, changes: changes(folders).join(", ") }
+    }
+
+    const fn class(&self) -> &'static str {
+        match self.attention {
+            None => "empty",
+            Some(Attention::Nothing | Attention::Changes) => "ok",
+            Some(Attention::Incomplete) => "incomplete",
+            Some(Attention::Problem) => "problem",
+        }
+    }
+
+    const fn meaning(&self) -> &'static str {
+        match self.attention {
+            None => "Nothing is checked",
+            Some(Attention::Nothing | Attention::Changes) => "Nothing needs attention",
+            Some(Attention::Incomplete) => "Not everything was checked",
+            Some(Attention::Problem) => "Files need attention",
+        }
+    }
+}
+
+fn online(folders: &[Folder]) -> impl Iterator<Item = &Folder> {
+    folders.iter().filter(|folder| folder.offline.is_none())
+}
+
+/// Counts of all that needs attention, the most important first.
+fn problems(folders: &[Folder]) -> Vec<String> {
+    let sum = |number: &dyn Fn(&Folder) -> u64| -> u64 { folders.iter().map(number).sum() };
+    let needing = |class: Class| {
+        sum(&|folder| match folder.attention_of(class) {
+            Attention::Incomplete | Attention::Problem => folder.count(class),
+            Attention::Nothing | Attention::Changes => 0,
+        })
+    };
+    let errors = sum(&|folder| folder.io_errors);
+    let unchecked = needing(Class::Unchecked).saturating_sub(errors);
+    let counted = [
+        (needing(Class::Damaged), "damaged"),
+        (needing(Class::Missing), "missing"),
+        (errors, "unreadable"),
+        (unchecked + sum(&|folder| folder.unknown), "unchecked"),
+        (sum(&|folder| folder.overdue), "overdue"),
+    ];
+    let counted = counted.into_iter().filter(|(number, _)| *number > 0);
+    let mut parts: Vec<_> =
+        counted.map(|(number, word)| format!("{} {word}", count(number))).collect();
+    let offline = folders.iter().filter(|folder| folder.offline.is_some()).count() as u64;
+    let unfinished = online(folders).filter(|folder| !folder.is_complete).count() as u64;
+    let stopped = online(folders).filter(|folder| folder.has_too_many_edits()).count() as u64;
+    for (number, word) in
+        [(offline, "offline"), (unfinished, "not fully added"), (stopped, "not updated")]
+    {
+        if number > 0 {
+            parts.push(format!("{} {word}", of(number, "folder")));
+        }
+    }
+    parts
+}
+
+fn changes(folders: &[Folder]) -> Vec<String> {
+    let classes = [Class::Edited, Class::New, Class::Moved, Class::Missing];
+    let number = |class: Class| -> u64 {
+        let changing = |folder: &&Folder| folder.attention_of(class) == Attention::Changes;
+        online(folders).filter(changing).map(|folder| folder.count(class)).sum()
+    };
+    let counted = classes.into_iter().map(|class| (class, number(class)));
+    let counted = counted.filter(|(_, number)| *number > 0);
+    counted.map(|(class, number)| format!("{} {}", count(number), class)).collect()
+}
+
+pub fn section(context: &Context, folders: &[Folder]) -> Markup {
+    let verdict = Verdict::of(folders);
+    let oldest = online(folders).filter_map(|folder| folder.oldest).min();
+    html! {
+        div aria-live="polite" {
+            section #verdict data-live class={ "verdict " (verdict.class()) } aria-labelledby="headline" {
+                (icon(verdict.class()))
+                div {
+                    p class="meaning" { (verdict.meaning()) }
+                    h1 #headline { (verdict.headline) }
+                    @if folders.is_empty() {
+                        p { "Add a folder. lanesum then reads all of its files and records their digests." }
+                        (block(&(command(&context.catalog, "add") + " -- DIR")))
+                    }
+                    @if !verdict.changes.is_empty() {
+                        p { "Changes: " a href="#changes" { (verdict.changes) } }
+                    }
+                    @if let Some(oldest) = oldest { p { "Oldest verification: " (context.time_and_age(oldest)) } }
+                }
+            }
+        }
+    }
+}
+
+/// A shape for each verdict, for users who do not see its colour.
+fn icon(class: &str) -> Markup {
+    let path = match class {
+        "ok" => "M6.5 12.5l3.5 3.5 7.5-8",
+        "problem" => "M8 8l8 8M16 8l-8 8",
+        "incomplete" => "M12 6.5v7M12 16.5v1",
+        _ => "M8 12h8",
+    };
+    html! {
+        svg class="icon" viewBox="0 0 24 24" aria-hidden="true" {
+            circle cx="12" cy="12" r="11" {}
+            path d=(path) {}
+        }
+    }
+}
