@@ -1,9 +1,20 @@
 //! Deleting records.
 
-use std::path::PathBuf;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
 
-use crate::options::Options;
-use crate::{Catalog, CatalogError};
+use rusqlite::Connection;
+
+use crate::CatalogError;
+use crate::model::Class;
+use crate::options::{Options, Verb};
+use crate::root::Root;
+use crate::status::{Outcome, Scope};
+use crate::store::batch::Batch;
+use crate::store::catalog::Catalog;
+use crate::store::check::require_rows;
+use crate::store::rows::{self, File, Finder, State};
+use crate::store::run::RunRow;
 
 /// What came of several paths.
 #[derive(Debug, Default)]
@@ -31,9 +42,17 @@ pub struct ForgottenPath {
     pub is_root: bool,
 }
 
+/// Records to delete.
+struct Chosen {
+    root: Root,
+    path: ForgottenPath,
+    files: Vec<File>,
+}
+
 impl Catalog {
     /// Deletes the records at paths and below them, in one transaction; with `only_missing` those
-    /// of missing files alone.
+    /// of missing files alone. A root that is named is no longer in the catalog after that, unless
+    /// only missing files are forgotten.
     ///
     /// # Errors
     /// Those of the catalog; those of one path are in the result.
@@ -43,7 +62,95 @@ impl Catalog {
         only_missing: bool,
         options: &Options,
     ) -> Result<Forgotten, CatalogError> {
-        let _ = (paths, only_missing, options);
-        todo!()
+        require_rows(&self.db)?;
+        let mut forgotten = Forgotten::default();
+        let mut states = HashMap::new();
+        let mut chosen = Vec::new();
+        for path in paths {
+            match self.choose_forgotten(path, only_missing, &mut states) {
+                Ok(found) => chosen.push(found),
+                Err(error @ (CatalogError::NoRoot(_) | CatalogError::NotRecorded(_))) => {
+                    forgotten.failed.push((path.clone(), error));
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        self.delete(&chosen, (options.clock)().max(1))?;
+        forgotten.paths = chosen.into_iter().map(|it| it.path).collect();
+        Ok(forgotten)
     }
+
+    fn choose_forgotten(
+        &self,
+        path: &Path,
+        only_missing: bool,
+        states: &mut HashMap<i64, HashMap<i64, State>>,
+    ) -> Result<Chosen, CatalogError> {
+        let (root, below) = self.root_of(path)?;
+        if !states.contains_key(&root.id()) {
+            states.insert(root.id(), State::not_ok(&self.db, root.id())?);
+        }
+        let states = &states[&root.id()];
+        let class = |id: &i64| states.get(id).map(|state| state.class);
+        let mut ids = rows::below(&self.db, root.id(), &below)?;
+        let is_root = below.is_empty() && !only_missing;
+        if ids.is_empty() && !is_root {
+            return Err(CatalogError::NotRecorded(path.to_owned()));
+        }
+        if only_missing {
+            ids.retain(|id| class(id) == Some(Class::Missing));
+        }
+        let damaged = ids.iter().filter(|id| class(id) == Some(Class::Damaged)).count() as u64;
+        ids.sort_unstable();
+        let files = Finder::new(self.reader()?).find_all(&ids)?;
+        let is_there = |file: &&File| root.path_of(&file.path()).symlink_metadata().is_ok();
+        let still_there = files.iter().filter(is_there).count() as u64;
+        let path = ForgottenPath {
+            path: path.to_owned(),
+            files: files.len() as u64,
+            still_there,
+            damaged,
+            is_root,
+        };
+        Ok(Chosen { root, path, files })
+    }
+
+    fn delete(&mut self, chosen: &[Chosen], now: i64) -> Result<(), CatalogError> {
+        let mut batch = Batch::new(&self.db)?;
+        let mut runs: Vec<RunRow> = Vec::new();
+        let first = RunRow::next_id(&self.db)?;
+        let mut deleted = std::collections::HashSet::new();
+        for Chosen { root, path, files } in chosen {
+            for file in files.iter().filter(|file| deleted.insert(file.id)) {
+                batch.delete(root.id(), file);
+            }
+            let mut run = RunRow { id: first + runs.len() as i64, ..RunRow::default() };
+            (run.root, run.verb) = (root.id(), Verb::Forget.name().to_owned());
+            (run.scope, run.outcome) = (Scope::Named as i64, Outcome::Complete as i64);
+            (run.started, run.ended) = (now, Some(now));
+            run.files = path.files.cast_signed();
+            runs.push(run);
+        }
+        let roots = chosen.iter().filter(|it| it.path.is_root);
+        let roots: Vec<i64> = roots.map(|it| it.root.id()).collect();
+        let delete = |db: &rusqlite::Transaction<'_>| {
+            roots.iter().try_for_each(|&root| delete_root(db, root))
+        };
+        batch.commit(&mut self.db, &runs, delete)?;
+        self.checkpoint()
+    }
+}
+
+fn delete_root(db: &Connection, root: i64) -> Result<(), CatalogError> {
+    for sql in [
+        "DELETE FROM pending WHERE root = ?1",
+        "DELETE FROM deleted WHERE root = ?1",
+        "DELETE FROM directory WHERE root = ?1",
+        "DELETE FROM total WHERE root = ?1",
+        "DELETE FROM setting WHERE root = ?1",
+        "DELETE FROM root WHERE id = ?1",
+    ] {
+        db.execute(sql, [root])?;
+    }
+    Ok(())
 }

@@ -34,7 +34,9 @@
 
 mod accept;
 mod agenda;
+mod birth;
 mod control;
+mod due;
 mod error;
 mod forget;
 mod import;
@@ -43,8 +45,10 @@ mod model;
 mod mounts;
 mod options;
 mod pass;
+mod probe;
 mod relocate;
 mod root;
+mod scan;
 mod settings;
 mod status;
 mod store;

@@ -90,7 +90,7 @@ impl Target {
 }
 
 /// A policy over the pass.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Task {
     /// Record all files.

@@ -1,10 +1,27 @@
 //! A root that is at another path now, or on another volume.
 
+use std::io;
 use std::path::Path;
 
-use crate::options::Options;
+use lanesum_checksum::engine::{self, look_at};
+use lanesum_checksum::{Job, Source};
+
+use crate::CatalogError;
+use crate::model::{Stat, agree};
+use crate::options::{Options, Verb};
 use crate::root::Root;
-use crate::{Catalog, CatalogError};
+use crate::status::{Outcome, Scope};
+use crate::store::batch::Batch;
+use crate::store::catalog::Catalog;
+use crate::store::check::require_rows;
+use crate::store::digests::algorithms;
+use crate::store::rows::{File, Finder};
+use crate::store::run::RunRow;
+use crate::volume::DirectoryId;
+
+/// Files of a sample, and the bytes of theirs that are read.
+const SAMPLE: i64 = 100;
+const BYTES: i64 = 256 << 20;
 
 /// What came of it.
 #[derive(Debug)]
@@ -12,15 +29,16 @@ use crate::{Catalog, CatalogError};
 pub struct Relocated {
     /// The root, at its new path.
     pub root: Root,
-    /// Files of a sample that were read.
+    /// Files of a sample that were compared.
     pub checked: u64,
-    /// Those with the recorded content.
+    /// Those with the recorded size, time and content.
     pub matching: u64,
 }
 
 impl Catalog {
     /// Records that a root is at another path; of the same path, that another volume is there. A
-    /// sample of files proves that it is the same directory.
+    /// sample of a hundred files proves that it is the same directory: nine in ten have the
+    /// recorded size, time and content.
     ///
     /// # Errors
     /// [`CatalogError::OtherFiles`] where it is not; as of [`add_roots`](Self::add_roots).
@@ -30,7 +48,81 @@ impl Catalog {
         new: &Path,
         options: &Options,
     ) -> Result<Relocated, CatalogError> {
-        let _ = (old, new, options);
-        todo!()
+        require_rows(&self.db)?;
+        let (root, below) = self.root_of(old)?;
+        if !below.is_empty() {
+            return Err(CatalogError::NotARoot { path: old.to_owned(), root: root.path });
+        }
+        let path = new.canonicalize().map_err(CatalogError::io(new))?;
+        let found = DirectoryId::of(&path).map_err(|error| match error.kind() {
+            io::ErrorKind::NotADirectory => CatalogError::NotADirectory(new.to_owned()),
+            _ => CatalogError::io(new)(error),
+        })?;
+        let mut others = self.roots()?;
+        others.retain(|other| other.id() != root.id());
+        self.require_apart(&others, new, &path, &found)?;
+        let (checked, matching) = self.compare_sample(&root, &path, options)?;
+        let is_same = found.is_that_of(&root.volume, root.inode);
+        if !is_same && matching * 10 < checked * 9 {
+            return Err(CatalogError::OtherFiles { path: new.to_owned(), checked, matching });
+        }
+        let (volume, inode) = (found.volume, found.inode);
+        let root = Root { path, volume, inode, offline: None, ..root };
+        self.put_relocated(&root, (options.clock)().max(1))?;
+        Ok(Relocated { root, checked, matching })
+    }
+
+    /// Compares files of a root with those at a path: how many, and how many are as recorded.
+    fn compare_sample(
+        &self,
+        root: &Root,
+        path: &Path,
+        options: &Options,
+    ) -> Result<(u64, u64), CatalogError> {
+        let at_new = Root { path: path.to_owned(), ..root.clone() };
+        let sample = self.sample(root)?;
+        let checked = sample.len() as u64;
+        let mut left = BYTES;
+        let (mut matching, mut jobs) = (0, Vec::new());
+        for file in sample {
+            let path = at_new.path_of(&file.path());
+            let there = look_at(&path).ok().and_then(|stat| Stat::of(&stat));
+            if !there.is_some_and(|(stat, _)| stat.is_as_recorded(&file.stat)) {
+                continue;
+            }
+            left -= file.stat.size;
+            if left < 0 {
+                matching += 1;
+                continue;
+            }
+            let algorithms = algorithms(&file.digests);
+            jobs.push(Job { source: Source::Regular(path), algorithms, context: file });
+        }
+        let outcomes = engine::run(&options.engine, jobs.into_iter());
+        let is_same = |it: engine::Outcome<File>| {
+            it.result.is_ok_and(|read| agree(&it.context.digests, &read.digests) == Some(true))
+        };
+        matching += outcomes.map(is_same).filter(|is_same| *is_same).count() as u64;
+        Ok((checked, matching))
+    }
+
+    /// Files of a root, spread evenly over its records.
+    fn sample(&self, root: &Root) -> Result<Vec<File>, CatalogError> {
+        let sql = "SELECT id FROM (SELECT id, row_number() OVER (ORDER BY id) - 1 AS place, \
+                   count(*) OVER () AS files FROM state WHERE root = ?1 AND class = 0) \
+                   WHERE place % max(files / ?2, 1) = 0 LIMIT ?2";
+        let mut statement = self.db.prepare(sql)?;
+        let ids = statement.query_map([root.id(), SAMPLE], |row| row.get(0))?;
+        let ids: Vec<i64> = ids.collect::<Result<_, _>>()?;
+        Finder::new(self.reader()?).find_all(&ids)
+    }
+
+    fn put_relocated(&mut self, root: &Root, now: i64) -> Result<(), CatalogError> {
+        let mut run = RunRow { id: RunRow::next_id(&self.db)?, ..RunRow::default() };
+        (run.root, run.verb) = (root.id(), Verb::Relocate.name().to_owned());
+        (run.scope, run.outcome) = (Scope::Named as i64, Outcome::Complete as i64);
+        (run.started, run.ended) = (now, Some(now));
+        Batch::new(&self.db)?.commit(&mut self.db, [&run], |db| root.put(db))?;
+        self.checkpoint()
     }
 }

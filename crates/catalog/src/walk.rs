@@ -5,7 +5,7 @@ use std::path::Path;
 use lanesum_checksum::walk::{Walk, WalkOptions, walk};
 
 use crate::CatalogError;
-use crate::settings::Settings;
+use crate::settings::{IGNORE_FILE, Settings};
 
 /// Walks a root.
 ///
@@ -16,6 +16,8 @@ pub(crate) fn walk_root(root: &Path, settings: &Settings) -> Result<Walk, Catalo
     options.one_file_system = true;
     options.tell_mounts = true;
     options.tell_links = true;
+    options.tell_excluded = true;
     options.exclude = settings.excludes()?;
+    options.ignore_file = Some(IGNORE_FILE.into());
     Ok(walk(root, &options))
 }

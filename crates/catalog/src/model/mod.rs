@@ -14,6 +14,6 @@ pub(crate) use judge::{Known, Read, Second, Verdict, judge};
 pub(crate) use pair::{Entry, Loose, Pairing, agree, match_content, pair};
 pub(crate) use renamed::Renamed;
 pub use stat::Stat;
-pub(crate) use stat::{SETTLED, nanoseconds};
+pub(crate) use stat::nanoseconds;
 pub use window::Window;
 pub(crate) use window::{midnight, next_midnight};

@@ -1,19 +1,65 @@
 //! One pass over roots: scan, pair, read, judge, write. Verbs are policies over it.
+//!
+//! ```text
+//! is each root what it was?                                 root.rs; offline if not
+//! names, sizes and times against the records                scan.rs
+//! the same inode under another path: moved, in all roots    gone.rs, model/pair.rs
+//! is too much missing? would too much be edited?            offline; halted
+//! what the policy reads is read and judged                  read.rs, jobs.rs, long.rs, apply.rs,
+//!                                                           confirm.rs, model/judge.rs
+//! the same content under another path: moved                apply.rs
+//! what is still gone is missing; what is new is pending     gone.rs
+//! the run ends                                              finish.rs
+//! ```
+//!
+//! | policy | reads | records |
+//! |---|---|---|
+//! | scan | nothing | states, pending changes |
+//! | add, update | new and differing files, files that are not ok or not settled | contents, too |
+//! | verify | everything, or the paths named | states |
+//! | scrub | what is due | states |
+//!
+//! A root without a record is read at once, without a scan before.
 
-use std::io;
+mod apply;
+mod confirm;
+mod finish;
+mod gone;
+pub(crate) mod jobs;
+mod long;
+mod pressure;
+mod read;
+mod state;
 
-use crate::model::Finding;
-use crate::options::{Options, Target, Task};
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use lanesum_checksum::{Algorithms, Job};
+
+use crate::CatalogError;
+use crate::due::plan;
+use crate::model::{Class, Reason, Stat};
+use crate::options::{Options, Selection, Target, Task, Verb};
+use crate::probe::Probe;
 use crate::root::Root;
-use crate::summary::Summary;
-use crate::{Catalog, CatalogError};
+use crate::scan::{Scan, scan};
+use crate::status::Scope;
+use crate::store::catalog::Catalog;
+use crate::store::check::require_shape;
+use crate::store::rows;
+use crate::store::run::RunRow;
+use crate::store::total::Total;
+use crate::summary::{Halt, Summary};
+use jobs::{FirstJobs, Limits, Row, RowJobs, job_of_new, job_of_row};
+pub use state::OnFinding;
+use state::Pass;
 
-/// Takes the findings of a run, each with its root, once they are on disk.
-pub type OnFinding<'a> = &'a mut dyn FnMut(&Root, &Finding) -> io::Result<()>;
+/// Fewer missing files, and fewer edits, than this never stop a run.
+const MANY: u64 = 100;
 
 impl Catalog {
-    /// Runs a task over roots, and reports what it finds, each once it is on disk. A file that moved
-    /// from one of the roots to another is found.
+    /// Runs a task over roots, and reports what it finds, each once it is on disk. A file that
+    /// moved from one of the roots to another is found.
     ///
     /// # Errors
     /// Those of the catalog and of `on_finding`. What was found of a file is no error.
@@ -24,7 +70,398 @@ impl Catalog {
         options: &Options,
         on_finding: OnFinding<'_>,
     ) -> Result<Vec<Summary>, CatalogError> {
-        let _ = (targets, task, options, on_finding);
-        todo!()
+        let verb = task.verb();
+        let last = RunRow::last_id(&self.db)?;
+        let roots: Vec<Root> = targets.iter().map(|target| target.root.clone()).collect();
+        let ran = Pass::begin(self, &roots, (verb, scope_of(targets, task)), options, on_finding)
+            .and_then(|pass| pass.run(targets, task));
+        if matches!(ran, Err(CatalogError::Damaged(_))) {
+            finish::note_damage(&self.db, last, verb, (options.clock)());
+        }
+        ran
+    }
+}
+
+fn scope_of(targets: &[Target], task: &Task) -> Scope {
+    match task {
+        Task::Add | Task::Update => Scope::Changes,
+        Task::Scan => Scope::Names,
+        Task::Scrub(_) => Scope::Due,
+        Task::Verify if targets.iter().all(|it| it.paths.is_empty()) => Scope::Everything,
+        Task::Verify => Scope::Named,
+    }
+}
+
+/// Reads these records of a root, without a scan before; `is_part` says that more follow.
+pub(crate) fn scrub_ids(
+    catalog: &mut Catalog,
+    root: &Root,
+    ids: Vec<i64>,
+    is_part: bool,
+    options: &Options,
+    on_finding: OnFinding<'_>,
+) -> Result<Summary, CatalogError> {
+    let roots = std::slice::from_ref(root);
+    let scope = (Verb::Scrub, Scope::Due);
+    let mut pass = Pass::begin(catalog, roots, scope, options, on_finding)?;
+    if pass.is_online(0) {
+        pass.steer()?;
+        let probe = Probe::of(&root.path)?;
+        if pass.roots[0].is_open() {
+            pass.read_ids(ids, Some(probe), true)?;
+        }
+        pass.roots[0].gone.clear();
+        if is_part && pass.roots[0].is_open() {
+            pass.roots[0].summary.halt = Some(Halt::Part);
+        }
+    }
+    let summaries = pass.finish(false)?;
+    let summary = summaries.into_iter().next();
+    summary.ok_or_else(|| CatalogError::NoRoot(root.path.clone()))
+}
+
+impl Pass<'_> {
+    fn run(mut self, targets: &[Target], task: &Task) -> Result<Vec<Summary>, CatalogError> {
+        let mut has_scanned = scope_of(targets, task) != Scope::Named;
+        if let Task::Scrub(selection) = task {
+            self.limits = Arc::new(Limits::new(selection.max_time, selection.max_bytes));
+            has_scanned = !selection.is_scanned;
+        }
+        let mut scans = Vec::new();
+        for at in 0..targets.len() {
+            self.at = at;
+            scans.push(self.scan_root(at, task)?);
+        }
+        let mut moved = self.pair(&mut scans)?;
+        for (at, found) in scans.into_iter().enumerate() {
+            self.at = at;
+            let (own, rest) = moved.into_iter().partition(|(row, _)| row.place().0 == at);
+            moved = rest;
+            if let Some(found) = found.filter(|_| self.roots[at].is_open()) {
+                self.read_root(found, own, &targets[at], task)?;
+            }
+        }
+        for at in 0..targets.len() {
+            self.at = at;
+            if self.roots[at].is_over {
+                continue;
+            }
+            if self.roots[at].is_open() {
+                self.resolve_gone(at)?;
+            }
+            self.report_inserted(at)?;
+            if has_scanned {
+                self.report_new(at);
+            }
+            self.report_moved(at);
+        }
+        self.finish(has_scanned)
+    }
+
+    /// Whether a root is there; a root that is not is offline from now on.
+    fn is_online(&mut self, at: usize) -> bool {
+        let reason = self.roots[at].root.why_offline();
+        let is_allowed = reason == Some(Reason::Empty) && self.max_gone(at) >= 100;
+        if let Some(reason) = reason.filter(|_| !is_allowed) {
+            let now = self.now();
+            self.roots[at].set_offline(reason, 0, now);
+            return false;
+        }
+        true
+    }
+
+    fn max_gone(&self, at: usize) -> u32 {
+        self.options.max_gone.unwrap_or(self.roots[at].root.settings.max_gone)
+    }
+
+    /// Scans a root; none where it is offline, or was read at once.
+    fn scan_root(&mut self, at: usize, task: &Task) -> Result<Option<Scan>, CatalogError> {
+        if !self.is_online(at) {
+            return Ok(None);
+        }
+        let root = self.roots[at].root.clone();
+        let own = self.catalog.own_files();
+        self.roots[at].summary.is_first = self.verb.records() && !root.is_complete;
+        if self.verb.records() && Total::of(&self.catalog.db, root.id())?.files == 0 {
+            require_shape(&self.catalog.db)?;
+            let jobs = FirstJobs::new((at, &root), self.catalog.path(), own)?;
+            self.steer()?;
+            if !self.read(jobs)? {
+                self.halt(Halt::Limit);
+            }
+            return Ok(None);
+        }
+        if let Task::Scrub(selection) = task
+            && selection.is_scanned
+        {
+            return Ok(Some(self.assumed_scan(at)?));
+        }
+        let mut found = scan(&self.catalog.db, &root, &own, self.options.goes_on.as_ref())?;
+        if self.verb.records() && !(found.new.is_empty() && found.gone.is_empty()) {
+            require_shape(&self.catalog.db)?;
+        }
+        let pass = &mut self.roots[at];
+        pass.root.has_stable_inodes = found.has_stable_inodes();
+        pass.summary.skipped = std::mem::take(&mut found.skipped);
+        pass.gone = std::mem::take(&mut found.gone).into_iter().map(Some).collect();
+        pass.new = std::mem::take(&mut found.new);
+        Ok(Some(found))
+    }
+
+    /// What a scan would have found that was done just now: all records that have a file.
+    fn assumed_scan(&self, at: usize) -> Result<Scan, CatalogError> {
+        let mut found = Scan::default();
+        let root = self.roots[at].root.id();
+        rows::State::for_each(&self.catalog.db, |state| {
+            if state.root == root && state.class != Class::Missing {
+                found.same.push(state.id);
+            }
+            Ok(())
+        })?;
+        Ok(found)
+    }
+
+    /// Pairs what is gone with what is new in all roots, and leaves those alone that lost too much.
+    fn pair(&mut self, scans: &mut [Option<Scan>]) -> Result<Vec<(Row, Stat)>, CatalogError> {
+        let replaced: Vec<_> = scans
+            .iter_mut()
+            .map(|found| found.as_mut().map(|it| std::mem::take(&mut it.replaced)))
+            .map(Option::unwrap_or_default)
+            .collect();
+        let (mut moved, renamed_over) = self.pair_moved(&replaced)?;
+        for (at, found) in scans.iter().enumerate() {
+            let Some(found) = found else { continue };
+            let (gone, records) = (self.roots[at].newly_gone(), found.records());
+            let records = records + self.roots[at].gone.len() as u64;
+            let most = u64::from(self.max_gone(at));
+            if gone > MANY && gone * 100 > records * most {
+                let now = self.now();
+                self.roots[at].set_offline(Reason::TooManyMissing, gone, now);
+            }
+        }
+        self.index_contents();
+        let is_lost = |at: usize| self.roots[at].run.id > 0 && self.roots[at].is_over;
+        moved.retain(|(row, _)| !is_lost(row.at) && !is_lost(row.place().0));
+        for renamed in renamed_over {
+            if self.roots[renamed.at].is_open() && self.roots[renamed.there].is_open() {
+                self.rename_over(renamed)?;
+            }
+        }
+        Ok(moved)
+    }
+
+    /// Reads what the policy says of a root.
+    fn read_root(
+        &mut self,
+        mut found: Scan,
+        moved: Vec<(Row, Stat)>,
+        target: &Target,
+        task: &Task,
+    ) -> Result<(), CatalogError> {
+        let at = self.at;
+        for blind in std::mem::take(&mut found.blind) {
+            self.report_blind(at, blind);
+        }
+        self.drop_excluded(at, &found.excluded);
+        if !target.paths.is_empty() {
+            self.restrict(&mut found, target)?;
+        }
+        let (ids, chosen) = self.choose(&found, task)?;
+        self.leave_unread(&found, &ids)?;
+        if *task == Task::Scan {
+            moved.into_iter().try_for_each(|(row, stat)| self.move_unread(row, stat))?;
+            return self.commit();
+        }
+        self.steer()?;
+        if self.roots[at].is_open() {
+            let most = self.stage_edits(&found);
+            self.read_ids(ids, None, self.verb == Verb::Scrub)?;
+            self.apply_staged(most, found.records())?;
+        }
+        if self.roots[at].is_open() {
+            let is_wanted = |row: &Row| *task == Task::Verify || chosen.contains(&row.file.id);
+            let jobs = self.moved_jobs(moved, is_wanted)?;
+            let is_done = self.read(jobs.into_iter().chain(self.new_jobs(at)))?;
+            self.halt_unless(is_done);
+        }
+        Ok(())
+    }
+
+    /// Moved files that are to be read; the others move without that.
+    fn moved_jobs(
+        &mut self,
+        moved: Vec<(Row, Stat)>,
+        is_wanted: impl Fn(&Row) -> bool,
+    ) -> Result<Vec<Job<jobs::Task>>, CatalogError> {
+        let mut jobs = Vec::new();
+        for (row, stat) in moved {
+            if is_wanted(&row) || self.is_to_be_read(&row, &stat) {
+                let (own, there) = (&self.roots[row.at].root, &self.roots[self.at].root);
+                jobs.push(job_of_row(row.clone(), own, there));
+                continue;
+            }
+            self.move_unread(row, stat)?;
+            if self.batch.is_due() {
+                self.commit()?;
+            }
+        }
+        Ok(jobs)
+    }
+
+    /// A moved file that `update` or `scrub` has to read: it differs, or is known not to be ok.
+    fn is_to_be_read(&self, row: &Row, stat: &Stat) -> bool {
+        let state = self.roots[row.at].states.get(&row.file.id);
+        let is_bad = state.is_some_and(|it| !matches!(it.class, Class::Missing | Class::Moved));
+        is_bad || self.roots[row.at].is_damaged(row.file.id) || !stat.is_as_recorded(&row.file.stat)
+    }
+
+    /// Records to be read in their order, and all that the selection of a scrub names.
+    fn choose(
+        &mut self,
+        found: &Scan,
+        task: &Task,
+    ) -> Result<(Vec<i64>, HashSet<i64>), CatalogError> {
+        let pass = &self.roots[self.at];
+        let present = || found.same.iter().chain(&found.differing).copied();
+        let is_bad = |id: &i64| pass.states.contains_key(id) || pass.renamed_over.contains(id);
+        let mut ids: Vec<i64> = match task {
+            Task::Scan => Vec::new(),
+            Task::Verify => present().collect(),
+            Task::Add | Task::Update => {
+                let bad = found.same.iter().copied().filter(is_bad);
+                found.differing.iter().chain(&found.unsettled).copied().chain(bad).collect()
+            }
+            Task::Scrub(selection) => {
+                let root = pass.root.clone();
+                return self.choose_due(&root, selection, &present().collect());
+            }
+        };
+        ids.sort_unstable();
+        ids.dedup();
+        Ok((ids, HashSet::new()))
+    }
+
+    fn choose_due(
+        &mut self,
+        root: &Root,
+        selection: &Selection,
+        present: &HashSet<i64>,
+    ) -> Result<(Vec<i64>, HashSet<i64>), CatalogError> {
+        let plan = plan(self.catalog, root, selection, (self.options.clock)())?;
+        self.roots[self.at].summary.left = plan.left;
+        let chosen: HashSet<i64> = plan.ids.iter().copied().collect();
+        let ids = plan.ids.into_iter().filter(|id| present.contains(id)).collect();
+        Ok((ids, chosen))
+    }
+
+    /// What size and time alone say of files that are not read.
+    fn leave_unread(&mut self, found: &Scan, ids: &[i64]) -> Result<(), CatalogError> {
+        let at = self.at;
+        let read: HashSet<i64> = ids.iter().copied().collect();
+        self.roots[at].summary.unread =
+            found.same.iter().filter(|id| !read.contains(id)).count() as u64;
+        for &id in found.same.iter().filter(|id| !read.contains(id)) {
+            let class = self.roots[at].states.get(&id).map(|state| state.class);
+            let is_damaged = self.roots[at].is_damaged(id);
+            if matches!(class, Some(Class::Missing | Class::Moved | Class::Edited)) && !is_damaged {
+                self.set_as_recorded(at, id);
+            }
+        }
+        let unread: Vec<i64> =
+            found.differing.iter().copied().filter(|id| !read.contains(id)).collect();
+        self.report_differing(at, &unread)
+    }
+
+    /// Keeps the named paths of a scan.
+    fn restrict(&mut self, found: &mut Scan, target: &Target) -> Result<(), CatalogError> {
+        let at = self.at;
+        let root = self.roots[at].root.id();
+        let mut ids = HashSet::new();
+        for path in &target.paths {
+            let below = rows::below(&self.catalog.db, root, path)?;
+            if below.is_empty() {
+                return Err(CatalogError::NotRecorded(self.roots[at].root.path_of(path)));
+            }
+            ids.extend(below);
+        }
+        found.same.retain(|id| ids.contains(id));
+        found.differing.retain(|id| ids.contains(id));
+        self.roots[at].gone.retain(|file| file.as_ref().is_some_and(|it| ids.contains(&it.id)));
+        self.index_contents();
+        Ok(())
+    }
+
+    /// Where too many files differ, holds their edits back until they are counted. Gives how many
+    /// may be edited.
+    fn stage_edits(&mut self, found: &Scan) -> u64 {
+        let most = (found.records() * u64::from(self.options.max_changed) / 100).max(MANY);
+        let is_suspicious = self.verb.records() && !self.options.force;
+        if is_suspicious && found.differing.len() as u64 > most {
+            self.roots[self.at].staged = Some(Vec::new());
+        }
+        most
+    }
+
+    /// Records the edits that were held back, unless they are too many.
+    fn apply_staged(&mut self, most: u64, of: u64) -> Result<(), CatalogError> {
+        let Some(staged) = self.roots[self.at].staged.take() else { return Ok(()) };
+        let edited = staged.len() as u64;
+        if !self.roots[self.at].is_open() {
+            return Ok(());
+        }
+        if edited > most {
+            self.halt(Halt::TooManyEdits { edited, of });
+            return Ok(());
+        }
+        for (row, stat, digests, reason) in staged {
+            self.record_edit(row, stat, digests, reason)?;
+        }
+        Ok(())
+    }
+
+    /// Reads records by their ids; long ones in chunks, if they are to be.
+    fn read_ids(
+        &mut self,
+        ids: Vec<i64>,
+        probe: Option<Probe>,
+        in_chunks: bool,
+    ) -> Result<(), CatalogError> {
+        let (long, ids) = if in_chunks { self.split_long(ids)? } else { (Vec::new(), ids) };
+        let root = self.roots[self.at].root.clone();
+        if !ids.is_empty() {
+            let (at, reader) = (self.at, self.catalog.reader()?);
+            let limits = Arc::clone(&self.limits);
+            let is_done = self.read(RowJobs::new((at, &root), reader, ids, probe, limits))?;
+            self.halt_unless(is_done);
+        }
+        if !long.is_empty() && self.roots[self.at].is_open() {
+            let is_done = self.read_long(long)?;
+            self.halt_unless(is_done);
+        }
+        Ok(())
+    }
+
+    fn new_jobs(
+        &self,
+        at: usize,
+    ) -> impl Iterator<Item = Job<jobs::Task>> + Send + 'static + use<> {
+        let root = &self.roots[at].root;
+        let new = self.roots[at].new.iter();
+        let wanted = new.filter(|it| self.verb.records() || self.contents.may_be(it.stat.size));
+        let job = |it: &crate::scan::NewFile| {
+            let of_gone = self.contents.algorithms_of(it.stat.size);
+            job_of_new(at, root, it.path.clone(), Algorithms::NONE.union(of_gone))
+        };
+        wanted.map(job).collect::<Vec<_>>().into_iter()
+    }
+
+    fn halt(&mut self, halt: Halt) {
+        self.roots[self.at].summary.halt.get_or_insert(halt);
+    }
+
+    fn halt_unless(&mut self, is_done: bool) {
+        if !is_done {
+            self.halt(Halt::Limit);
+        }
     }
 }

@@ -231,11 +231,6 @@ impl Batch {
         all >= MOST || all > 0 && self.began.elapsed() >= LONGEST
     }
 
-    /// The time since the last commit is long.
-    pub(crate) fn is_old(&self) -> bool {
-        self.began.elapsed() >= LONGEST
-    }
-
     /// Drops all that is not committed.
     pub(crate) fn discard(&mut self, db: &Connection) -> Result<(), CatalogError> {
         *self = Self::new(db)?;
@@ -390,7 +385,7 @@ impl Batch {
             blob(name),
             int(size),
             int(modified),
-            int(changed),
+            int(changed.wrapping_sub(modified)),
             int(inode),
             int(is_settled.into()),
             int(algorithms),

@@ -7,6 +7,7 @@ pub(crate) mod chunk;
 pub(crate) mod digests;
 pub(crate) mod lock;
 pub(crate) mod network;
+pub(crate) mod pending;
 mod private;
 pub(crate) mod rows;
 pub(crate) mod run;

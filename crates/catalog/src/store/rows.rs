@@ -64,7 +64,7 @@ impl File {
             stat: Stat {
                 size: number(3)?,
                 modified: number(4)?,
-                changed: number(5)?,
+                changed: number(4)?.wrapping_add(number(5)?),
                 inode: number(6)?,
             },
             is_settled: number(7)? != 0,
@@ -445,6 +445,25 @@ pub(crate) fn at(db: &Connection, root: i64, path: &[u8]) -> Result<Option<File>
         Some(row) => File::read(row, 0, &directory.into()).map(Some),
         None => Ok(None),
     }
+}
+
+/// The ids of the record at a path of a root, and of all records below it; an empty path is the root.
+pub(crate) fn below(db: &Connection, root: i64, path: &[u8]) -> Result<Vec<i64>, CatalogError> {
+    let mut ids: Vec<i64> = at(db, root, path)?.into_iter().map(|file| file.id).collect();
+    let (from, to) = if path.is_empty() {
+        (Vec::new(), vec![0xff; 4096])
+    } else {
+        // `0` is the byte after `/`.
+        ([path, b"/"].concat(), [path, b"0"].concat())
+    };
+    let sql = "SELECT f.id FROM directory d JOIN file f ON f.directory = d.id \
+               WHERE d.root = ?1 AND d.path >= ?2 AND d.path < ?3";
+    let mut statement = db.prepare_cached(sql)?;
+    let found = statement.query_map((root, from, to), |row| row.get(0))?;
+    for id in found {
+        ids.push(id?);
+    }
+    Ok(ids)
 }
 
 /// The records with this inode, in all roots, with the id of the root of each.

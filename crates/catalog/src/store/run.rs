@@ -72,6 +72,14 @@ impl RunRow {
         })
     }
 
+    /// The run of this number.
+    pub(crate) fn find(db: &Connection, id: i64) -> Result<Option<Self>, CatalogError> {
+        let sql = format!("SELECT {} FROM run t WHERE id = ?1", RUN.select("t"));
+        let mut statement = db.prepare_cached(&sql)?;
+        let mut rows = statement.query([id])?;
+        rows.next()?.map(|row| Self::read(row, 0)).transpose()
+    }
+
     /// The newest run of a root that `is_it` chooses.
     pub(crate) fn last(
         db: &Connection,

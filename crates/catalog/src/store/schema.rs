@@ -14,7 +14,8 @@ pub(crate) const VERSION: i64 = 1;
 ///
 /// `state` is apart from `file` since a verification of everything then writes a sixth of the
 /// pages. Paths of directories are below their root, end in `/` but for that of the root itself,
-/// which is empty, and so sort as a walk enters them. `found` has what was read in the place of a
+/// which is empty, and so sort as a walk enters them. A change time is stored as its distance from
+/// the modification time, which is short for a file that was written in place. `found` has what was read in the place of a
 /// damaged or edited file, `pending` what the last scan found without a record.
 pub(crate) const TABLES: &str = "
 CREATE TABLE meta(key TEXT PRIMARY KEY, value BLOB NOT NULL, seal INTEGER NOT NULL) STRICT, WITHOUT ROWID;
@@ -32,9 +33,9 @@ CREATE TABLE setting(root INTEGER PRIMARY KEY, profile INTEGER NOT NULL,
 CREATE TABLE directory(id INTEGER PRIMARY KEY, root INTEGER NOT NULL, path BLOB NOT NULL,
   seal INTEGER NOT NULL, UNIQUE(root, path)) STRICT;
 CREATE TABLE file(id INTEGER PRIMARY KEY, directory INTEGER NOT NULL, name BLOB NOT NULL,
-  size INTEGER NOT NULL, mtime INTEGER NOT NULL, ctime INTEGER NOT NULL, inode INTEGER NOT NULL,
-  settled INTEGER NOT NULL, algorithms INTEGER NOT NULL, digests BLOB NOT NULL,
-  seal INTEGER NOT NULL, UNIQUE(directory, name)) STRICT;
+  size INTEGER NOT NULL, mtime INTEGER NOT NULL, ctime_after_mtime INTEGER NOT NULL,
+  inode INTEGER NOT NULL, settled INTEGER NOT NULL, algorithms INTEGER NOT NULL,
+  digests BLOB NOT NULL, seal INTEGER NOT NULL, UNIQUE(directory, name)) STRICT;
 CREATE INDEX file_inode ON file(inode);
 CREATE INDEX long_file ON file(id) WHERE size >= 536870912;
 CREATE TABLE state(id INTEGER PRIMARY KEY, root INTEGER NOT NULL, verified INTEGER NOT NULL,

@@ -19,7 +19,8 @@ pub(crate) fn of<'v>(table: u8, values: impl IntoIterator<Item = ValueRef<'v>>) 
             ValueRef::Blob(bytes) => sealer.bytes(b'b', bytes),
         }
     }
-    i64::from(sealer.finish())
+    // As a signed number: half of those above 2^31 would take two bytes more in a row.
+    i64::from(sealer.finish().cast_signed())
 }
 
 /// Gathers short values, since the CRC of a few bytes costs as much as that of a hundred.

@@ -38,8 +38,8 @@ tables! {
     SETTING 3 "setting" ["root" "profile" "algorithms" "period" "max_gone" "exclude"
         "default_excludes" "rate" "opens" "closes" "paused" "requested" "everything"];
     DIRECTORY 4 "directory" ["id" "root" "path"];
-    FILE 5 "file" ["id" "directory" "name" "size" "mtime" "ctime" "inode" "settled" "algorithms"
-        "digests"];
+    FILE 5 "file" ["id" "directory" "name" "size" "mtime" "ctime_after_mtime" "inode" "settled"
+        "algorithms" "digests"];
     STATE 6 "state" ["id" "root" "verified" "class" "reason" "since"];
     FOUND 7 "found" ["file" "size" "mtime" "algorithms" "digests" "error"];
     PENDING 8 "pending" ["id" "root" "class" "reason" "path" "file" "size" "mtime" "inode" "files"

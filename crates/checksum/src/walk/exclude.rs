@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
 
 use super::glob::behind_set;
-use super::pattern::Pattern;
+use super::pattern::{Pattern, name_of};
 
 /// Patterns of what a walk leaves out; the default leaves out nothing.
 ///
@@ -86,8 +86,9 @@ impl Exclude {
     /// Whether a pattern matches a path below the argument.
     #[must_use]
     pub fn matches(&self, path: &[u8], is_folder: bool) -> bool {
+        let name = name_of(path);
         let mut patterns = self.0.iter().flat_map(|all| &all.plain);
-        patterns.any(|pattern| pattern.matches(path, is_folder))
+        patterns.any(|pattern| pattern.matches_named(path, name, is_folder))
     }
 }
 

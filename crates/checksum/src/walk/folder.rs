@@ -55,6 +55,15 @@ pub(super) enum Kind {
     Failed(Errno),
 }
 
+/// What becomes of an entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fate {
+    Kept,
+    LeftOut,
+    /// It stays an entry, but one that is skipped.
+    Skipped(Skip),
+}
+
 /// What becomes of links.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Links {
@@ -134,14 +143,40 @@ impl Folder {
         Ok(())
     }
 
-    /// Keeps the entries for which `keep` says so, given the name without a slash and whether it is
-    /// a folder.
-    pub(super) fn retain(&mut self, mut keep: impl FnMut(&[u8], bool) -> bool) {
+    /// Whether it has a regular file of this name.
+    pub(super) fn has_file(&self, name: &[u8]) -> bool {
+        self.file(name).is_some()
+    }
+
+    /// Makes the regular file of this name an entry that could not be looked at.
+    pub(super) fn fail(&mut self, name: &[u8], error: Errno) {
+        let Some(place) = self.file(name) else { return };
+        let slot = &mut self.slots[place];
+        slot.kind = SlotKind::Failed;
+        let place = self.failures.partition_point(|failure| failure.0 < slot.offset);
+        self.failures.insert(place, (slot.offset, error));
+    }
+
+    fn file(&self, name: &[u8]) -> Option<usize> {
+        let is_it = |slot: &Slot| slot.kind == SlotKind::File && slot.name(&self.names) == name;
+        self.slots.iter().position(is_it)
+    }
+
+    /// Decides the fate of each entry, given the name without a slash and whether it is a folder.
+    /// A folder that is skipped loses the slash of its name, and sorts as its path does.
+    pub(super) fn filter(&mut self, mut fate: impl FnMut(&[u8], bool) -> Fate) {
         let names = &self.names;
-        self.slots.retain(|slot| {
+        self.slots.retain_mut(|slot| {
             let is_folder = slot.kind == SlotKind::Folder;
-            let name = slot.name(names);
-            keep(&name[..name.len() - usize::from(is_folder)], is_folder)
+            let len = slot.len - u16::from(is_folder);
+            match fate(&slot.name(names)[..usize::from(len)], is_folder) {
+                Fate::Kept => true,
+                Fate::LeftOut => false,
+                Fate::Skipped(why) => {
+                    (slot.len, slot.kind) = (len, SlotKind::Skipped(why));
+                    true
+                }
+            }
         });
     }
 
@@ -280,6 +315,37 @@ mod tests {
             }
             assert_eq!(folder.next(), None);
         }
+    }
+
+    #[test]
+    fn a_skipped_folder_sorts_without_its_slash() {
+        let mut folder = folder(&[b"a/".to_vec(), b"a-".to_vec(), b"b/".to_vec(), b"c".to_vec()]);
+        folder.filter(|name, is_folder| match name {
+            b"a" => {
+                assert!(is_folder);
+                Fate::Skipped(Skip::Excluded)
+            }
+            b"c" => Fate::LeftOut,
+            _ => Fate::Kept,
+        });
+        folder.sort();
+        assert_eq!(folder.next(), Some((&b"a"[..], Kind::Skipped(Skip::Excluded))));
+        assert_eq!(folder.next(), Some((&b"a-"[..], Kind::File)));
+        assert_eq!(folder.next(), Some((&b"b/"[..], Kind::Folder)));
+        assert_eq!(folder.next(), None);
+    }
+
+    #[test]
+    fn only_the_regular_file_of_a_name_can_fail() {
+        let mut folder = folder(&[b"b".to_vec(), b"a".to_vec(), b"c/".to_vec()]);
+        assert!(folder.has_file(b"a") && !folder.has_file(b"c") && !folder.has_file(b"c/"));
+        for (name, error) in [(&b"a"[..], Errno::ACCESS), (b"b", Errno::IO), (b"c", Errno::PERM)] {
+            folder.fail(name, error);
+        }
+        folder.sort();
+        assert_eq!(folder.next(), Some((&b"a"[..], Kind::Failed(Errno::ACCESS))));
+        assert_eq!(folder.next(), Some((&b"b"[..], Kind::Failed(Errno::IO))));
+        assert_eq!(folder.next(), Some((&b"c/"[..], Kind::Folder)));
     }
 
     #[test]

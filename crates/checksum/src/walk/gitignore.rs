@@ -8,6 +8,9 @@
 //! file the last such pattern. An ignored folder is not entered, so that, as in git, nothing below
 //! it can be taken back by a `!`. A repository inside another, known by its `.git`, begins with a
 //! clean slate.
+//!
+//! Ignore files of another name ([`WalkOptions::ignore_file`](super::WalkOptions::ignore_file)) are
+//! a second stack, of patterns alone, without git and without repositories.
 
 use std::collections::VecDeque;
 use std::ffi::OsStr;
@@ -18,6 +21,7 @@ use std::path::{Component, Path, PathBuf};
 
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, openat, statat};
+use rustix::io::Errno;
 
 use super::git::{Git, Listed, Listing, Refusal};
 use super::pattern::{Pattern, patterns};
@@ -124,6 +128,34 @@ impl Rules {
         }
     }
 
+    /// Adds the patterns of the ignore file `name` in a folder that the walk enters. One that is
+    /// gone by now has none.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub(super) fn enter_with(
+        &mut self,
+        fd: &OwnedFd,
+        path: &[u8],
+        name: &OsStr,
+        follow: bool,
+    ) -> Result<(), Errno> {
+        let link = if follow { OFlags::empty() } else { OFlags::NOFOLLOW };
+        let mut text = Vec::new();
+        let read = open(fd, Path::new(name), link)
+            .and_then(|mut file| file.read_to_end(&mut text))
+            .map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO));
+        match read {
+            Ok(_) => {
+                let patterns = Decides::Patterns(patterns(&text).collect(), false);
+                self.push(patterns, Vec::new(), path.len());
+                Ok(())
+            }
+            Err(Errno::NOENT) => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
     /// What git's list says of a folder, where one is in force.
     fn listed(&mut self, path: &[u8]) -> Option<Listed> {
         let Some(source @ Source { decides: Decides::Listing(listing), .. }) = self.sources.last()
@@ -193,9 +225,11 @@ impl Rules {
 
     /// Whether an entry of the current folder is left out; `path` is its whole path.
     pub(super) fn ignore(&mut self, path: &[u8], is_folder: bool) -> bool {
-        if path.ends_with(b"/.git") {
-            return true;
-        }
+        path.ends_with(b"/.git") || self.matches(path, is_folder)
+    }
+
+    /// The same by the sources alone: `.git` is nothing special.
+    pub(super) fn matches(&mut self, path: &[u8], is_folder: bool) -> bool {
         for source in self.sources.iter().rev() {
             let relative = source.relative(path, &mut self.scratch);
             match &source.decides {

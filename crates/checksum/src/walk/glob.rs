@@ -35,7 +35,16 @@ impl Glob {
 
     /// Whether it matches all of a text.
     pub(super) fn matches(&self, text: &[u8]) -> bool {
-        matches(&self.0, text)
+        // Most texts differ at one of their ends.
+        let can_begin = match self.0.first() {
+            Some(Token::Literal(literal)) => text.starts_with(literal),
+            _ => true,
+        };
+        let can_end = match self.0.last() {
+            Some(Token::Literal(literal)) => text.ends_with(literal),
+            _ => true,
+        };
+        can_begin && can_end && matches(&self.0, text)
     }
 }
 

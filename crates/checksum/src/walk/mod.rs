@@ -32,11 +32,12 @@ mod git;
 mod gitignore;
 mod glob;
 mod open;
+mod options;
 mod pattern;
 mod skip;
 
 use std::collections::VecDeque;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::io;
 use std::iter::FusedIterator;
@@ -50,61 +51,16 @@ use rustix::io::Errno;
 
 pub use count::{Count, Totals};
 pub use exclude::{BadPattern, Exclude};
-use folder::{Folder, Kind, Links};
+use folder::{Fate, Folder, Kind, Links};
 use gitignore::Rules;
 use open::FolderOpener;
+pub use options::WalkOptions;
 pub use skip::Skip;
 
 use crate::hops::Within;
 
 /// Bytes of directory entries that one system call may bring: some two thousand short names.
 const READ_BUFFER: usize = 64 << 10;
-
-/// How to walk. The default walks everything below the argument and follows no link in it; other
-/// walks change it field by field.
-///
-/// ```
-/// use lanesum_checksum::walk::{Exclude, WalkOptions};
-///
-/// let mut options = WalkOptions::default();
-/// options.one_file_system = true;
-/// options.exclude = Exclude::new(["*.tmp", "/cache/"])?;
-/// # Ok::<(), lanesum_checksum::walk::BadPattern>(())
-/// ```
-#[derive(Clone, Debug, Default)]
-#[non_exhaustive]
-pub struct WalkOptions {
-    /// Follow the symbolic links inside the tree. Without it they are not entries at all, unless
-    /// they are to be [told](Self::tell_links).
-    pub follow: bool,
-    /// Say which links are not followed: each is a [`Skip::Link`].
-    pub tell_links: bool,
-    /// Do not enter folders that lie on another device than the argument.
-    pub one_file_system: bool,
-    /// Say which folders are not entered for that: each is a [`Skip::OtherDevice`].
-    pub tell_mounts: bool,
-    /// Leave out what git would ignore, and `.git` itself.
-    ///
-    /// Where [`git`](Self::git) can be asked, what it lists is what there is. Otherwise the rules
-    /// decide alone: those of the `.gitignore` files in the tree and in the folders above it up to
-    /// the root of its repository, and of the repository's `info/exclude`. A file that git tracks
-    /// although a rule ignores it is left out then, and the user's own excludes file is not read.
-    ///
-    /// An argument that a rule ignores is walked by the rules alone, for it was asked for by name;
-    /// and so is what lies behind a link that is followed, which to git is not in the repository.
-    pub gitignore: bool,
-    /// The git program to ask, with [`gitignore`](Self::gitignore), what belongs to a repository;
-    /// looked for in `PATH` when it is a bare name. `None` starts no process.
-    ///
-    /// For each repository that the walk comes to, and for one that the argument lies in, it runs
-    /// `git ls-files --cached --others --exclude-standard` and holds the paths that this lists.
-    /// What git does not list (a named pipe, a file that comes later) is no entry. Variables like
-    /// `GIT_DIR` do not reach it. Without such a program the rules decide alone; where git refuses,
-    /// [`Skip::ForeignGit`] or [`Skip::BrokenGit`] says so as well.
-    pub git: Option<PathBuf>,
-    /// What to leave out.
-    pub exclude: Exclude,
-}
 
 /// What a walk comes across.
 #[derive(Debug)]
@@ -167,6 +123,7 @@ pub fn walk(root: &Path, options: &WalkOptions) -> Walk {
         folders: Vec::new(),
         opener: FolderOpener::new(options.follow),
         rules: Rules::default(),
+        ignore_files: Rules::default(),
         pending: VecDeque::new(),
         buffer: Box::new_uninit_slice(READ_BUFFER),
     }
@@ -187,6 +144,8 @@ pub struct Walk {
     folders: Vec<Level>,
     opener: FolderOpener,
     rules: Rules,
+    /// The patterns of the ignore files that apply in the current directory.
+    ignore_files: Rules,
     /// What to yield before anything else.
     pending: VecDeque<Entry>,
     buffer: Box<[MaybeUninit<u8>]>,
@@ -333,7 +292,8 @@ impl Walk {
         if self.options.gitignore {
             self.rules.enter(fd, &self.path, &mut self.pending);
         }
-        self.filter(&mut folder);
+        let unreadable = self.read_ignore_file(fd, &mut folder);
+        self.filter(&mut folder, unreadable.as_deref());
         folder.sort();
         self.folders.push(Level { folder, path_len: self.path.len(), identity });
     }
@@ -346,19 +306,41 @@ impl Walk {
         }
     }
 
-    /// Takes out of a folder at `path` what rules and patterns leave out.
-    fn filter(&mut self, folder: &mut Folder) {
-        let Self { options, rules, path, root_len, .. } = self;
-        if !options.gitignore && options.exclude.is_empty() {
+    /// Reads the ignore file of the directory at `path`, if it has one. Returns the name of an
+    /// ignore file that cannot be read; its entry is a failure.
+    fn read_ignore_file(&mut self, fd: &OwnedFd, folder: &mut Folder) -> Option<OsString> {
+        let name = self.options.ignore_file.as_deref()?;
+        if !folder.has_file(name.as_bytes()) {
+            return None;
+        }
+        let read = self.ignore_files.enter_with(fd, &self.path, name, self.options.follow);
+        folder.fail(name.as_bytes(), read.err()?);
+        Some(name.to_owned())
+    }
+
+    /// Takes out of a folder at `path` the entries that rules and patterns leave out, but never the
+    /// ignore file that is unreadable.
+    fn filter(&mut self, folder: &mut Folder, unreadable: Option<&OsStr>) {
+        let Self { options, rules, ignore_files, path, root_len, .. } = self;
+        let has_ignore_file = options.ignore_file.is_some();
+        if !options.gitignore && options.exclude.is_empty() && !has_ignore_file {
             return;
         }
         let path_len = path.len();
-        folder.retain(|name, is_folder| {
+        folder.filter(|name, is_folder| {
+            if unreadable.is_some_and(|it| it.as_bytes() == name) {
+                return Fate::Kept;
+            }
             path.truncate(path_len);
             path.extend_from_slice(name);
-            let left_out = options.exclude.matches(&path[*root_len..], is_folder)
-                || options.gitignore && rules.ignore(path, is_folder);
-            !left_out
+            let is_excluded = options.exclude.matches(&path[*root_len..], is_folder)
+                || has_ignore_file && ignore_files.matches(path, is_folder);
+            match is_excluded {
+                true if options.tell_excluded => Fate::Skipped(Skip::Excluded),
+                true => Fate::LeftOut,
+                false if options.gitignore && rules.ignore(path, is_folder) => Fate::LeftOut,
+                false => Fate::Kept,
+            }
         });
         path.truncate(path_len);
     }
@@ -368,6 +350,7 @@ impl Walk {
         self.folders.pop();
         self.restore_path();
         self.rules.leave(self.path.len());
+        self.ignore_files.leave(self.path.len());
     }
 
     /// Makes `path` the current folder's again.
@@ -396,5 +379,5 @@ fn joined(folder: &[u8], name: &[u8]) -> PathBuf {
     let mut path = Vec::with_capacity(folder.len() + name.len());
     path.extend_from_slice(folder);
     path.extend_from_slice(name);
-    PathBuf::from(std::ffi::OsString::from_vec(path))
+    PathBuf::from(OsString::from_vec(path))
 }

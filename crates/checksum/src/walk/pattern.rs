@@ -68,13 +68,21 @@ impl Pattern {
 
     /// Whether it matches a path relative to the folder of its file.
     pub(super) fn matches(&self, path: &[u8], is_folder: bool) -> bool {
-        let text = match path.iter().rposition(|&byte| byte == b'/') {
-            Some(slash) if self.is_for_names => &path[slash + 1..],
-            _ => path,
-        };
+        self.matches_named(path, name_of(path), is_folder)
+    }
+
+    /// The same of a path whose last part is known.
+    pub(super) fn matches_named(&self, path: &[u8], name: &[u8], is_folder: bool) -> bool {
+        let text = if self.is_for_names { name } else { path };
         (is_folder || !self.is_for_folders)
             && self.glob.as_ref().is_some_and(|glob| glob.matches(text))
     }
+}
+
+/// The last part of a path.
+pub(super) fn name_of(path: &[u8]) -> &[u8] {
+    let slash = path.iter().rposition(|&byte| byte == b'/');
+    &path[slash.map_or(0, |slash| slash + 1)..]
 }
 
 /// What is left of a line without something, and whether it was there.

@@ -19,6 +19,9 @@ pub enum Skip {
     /// A symbolic link that is not followed, with
     /// [`tell_links`](super::WalkOptions::tell_links).
     Link,
+    /// A file or directory that a pattern or an ignore file excludes, with
+    /// [`tell_excluded`](super::WalkOptions::tell_excluded).
+    Excluded,
     /// A folder on another device than the argument, with
     /// [`tell_mounts`](super::WalkOptions::tell_mounts).
     OtherDevice,
@@ -39,6 +42,7 @@ impl fmt::Display for Skip {
             Self::CharDevice => "is a character device, skipped",
             Self::Unknown => "is of unknown type, skipped",
             Self::Link => "is a link, skipped",
+            Self::Excluded => "is excluded, skipped",
             Self::OtherDevice => "is on another file system, skipped",
             Self::Loop => "is a link back to a folder that contains it, skipped",
             Self::ForeignGit => {

@@ -3,6 +3,7 @@
 mod deep;
 mod filters;
 mod git;
+mod ignore_files;
 mod kinds;
 mod links;
 mod order;
@@ -132,6 +133,7 @@ fn every_skip_has_words_of_its_own() {
         Skip::CharDevice,
         Skip::Unknown,
         Skip::Link,
+        Skip::Excluded,
         Skip::OtherDevice,
         Skip::Loop,
         Skip::ForeignGit,

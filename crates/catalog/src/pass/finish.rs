@@ -1,0 +1,162 @@
+//! The end of a run: how the root stands is stored, and its summary is made.
+
+use std::collections::HashMap;
+
+use rusqlite::Connection;
+
+use super::state::Pass;
+use crate::CatalogError;
+use crate::model::{Attention, Class, Finding, Reason};
+use crate::options::Verb;
+use crate::root::Root;
+use crate::settings::DAY;
+use crate::status::Outcome;
+use crate::store::rows::State;
+use crate::summary::{Halt, Summary};
+
+impl Pass<'_> {
+    /// Ends the runs of all roots. `has_scanned` says whether what is pending is known anew.
+    pub(crate) fn finish(mut self, has_scanned: bool) -> Result<Vec<Summary>, CatalogError> {
+        for at in 0..self.roots.len() {
+            if self.roots[at].run.id == 0 {
+                continue;
+            }
+            self.at = at;
+            match self.roots[at].root.offline.clone().filter(|_| self.roots[at].is_over) {
+                Some(offline) => self.report_offline(at, offline.reason)?,
+                None => self.end_root(at, has_scanned),
+            }
+        }
+        self.at = usize::MAX;
+        self.commit_end()?;
+        self.summaries()
+    }
+
+    fn report_offline(&mut self, at: usize, reason: Reason) -> Result<(), CatalogError> {
+        let stored = Root::find(&self.catalog.db, self.roots[at].root.id())?;
+        let was = stored.and_then(|root| root.offline).map(|it| it.reason);
+        let mut finding = Finding::new(Class::Offline, Some(reason), Vec::new());
+        finding.files = self.roots[at].root.offline.as_ref().map_or(1, |it| it.missing.max(1));
+        self.count(at, Class::Offline, 1);
+        self.tell(at, finding, was != Some(reason));
+        self.roots[at].run.outcome = Outcome::Offline as i64;
+        Ok(())
+    }
+
+    fn end_root(&mut self, at: usize, has_scanned: bool) {
+        let pass = &mut self.roots[at];
+        pass.root.offline = None;
+        let is_whole = pass.summary.halt.is_none();
+        pass.root.is_complete |= is_whole && self.verb.records();
+        let pending = std::mem::take(&mut pass.pending);
+        let id = pass.root.id();
+        let unchecked = pass.run.counts.get(&Class::Unchecked).copied().unwrap_or(0);
+        let outcome = match pass.summary.halt {
+            None if unchecked + pass.summary.unknown > 0 => Outcome::Partial,
+            None => Outcome::Complete,
+            Some(Halt::Part) => Outcome::Part,
+            Some(Halt::Paused(_)) => Outcome::Paused,
+            Some(Halt::TooManyEdits { .. }) => Outcome::TooManyEdits,
+            Some(Halt::Limit | Halt::Hours | Halt::Stopped | Halt::MountsChanged) => {
+                Outcome::Limited
+            }
+        };
+        pass.run.outcome = outcome as i64;
+        if has_scanned {
+            self.batch.set_pending(id, pending);
+        }
+    }
+
+    fn commit_end(&mut self) -> Result<(), CatalogError> {
+        let now = self.now();
+        let mut roots = Vec::new();
+        for pass in self.roots.iter_mut().filter(|pass| pass.run.id > 0) {
+            pass.run.ended = Some(now);
+            pass.is_over = true;
+            roots.push(pass.root.clone());
+        }
+        self.commit_with(|db| roots.iter().try_for_each(|root| root.put(db)))?;
+        self.catalog.checkpoint()
+    }
+
+    fn summaries(self) -> Result<Vec<Summary>, CatalogError> {
+        let clock_is_behind = self.clock_is_behind()?;
+        let mut standing = standing(&self.catalog.db, &self.roots_of_runs(), self.now())?;
+        let mut summaries = Vec::new();
+        for pass in self.roots.into_iter().filter(|pass| pass.run.id > 0) {
+            let root = Root::find(&self.catalog.db, pass.root.id())?.unwrap_or(pass.root);
+            let Standing { counts, io_errors, overdue } =
+                standing.remove(&root.id()).unwrap_or_default();
+            summaries.push(Summary {
+                root,
+                counts: pass.run.counts,
+                files: pass.run.files.max(0).cast_unsigned(),
+                bytes: pass.run.bytes.max(0).cast_unsigned(),
+                standing: counts,
+                io_errors,
+                overdue,
+                clock_is_behind,
+                ..pass.summary
+            });
+        }
+        Ok(summaries)
+    }
+
+    fn roots_of_runs(&self) -> Vec<Root> {
+        let of_runs = self.roots.iter().filter(|pass| pass.run.id > 0);
+        of_runs.map(|pass| pass.root.clone()).collect()
+    }
+
+    /// Whether the clock is behind an earlier run, and a verification of that time is still there.
+    fn clock_is_behind(&self) -> Result<bool, CatalogError> {
+        let now = (self.options.clock)();
+        let sql = "SELECT EXISTS (SELECT 1 FROM run WHERE started > ?1) \
+                   AND EXISTS (SELECT 1 FROM state WHERE verified > ?1)";
+        Ok(self.catalog.db.query_row(sql, [now], |row| row.get(0))?)
+    }
+}
+
+/// How the records of a root stand.
+#[derive(Default)]
+struct Standing {
+    counts: crate::summary::Counts,
+    io_errors: u64,
+    overdue: u64,
+}
+
+fn standing(
+    db: &Connection,
+    roots: &[Root],
+    now: i64,
+) -> Result<HashMap<i64, Standing>, CatalogError> {
+    let days = |root: &Root| i64::from(root.settings.overdue_after_days());
+    let oldest: HashMap<i64, i64> =
+        roots.iter().map(|root| (root.id(), now - days(root) * i64::from(DAY))).collect();
+    let mut all: HashMap<i64, Standing> = HashMap::new();
+    State::for_each(db, |state| {
+        let Some(oldest) = oldest.get(&state.root) else { return Ok(()) };
+        let standing = all.entry(state.root).or_default();
+        *standing.counts.entry(state.class).or_default() += 1;
+        let is_error = Attention::of(state.class, state.reason, crate::model::Profile::Archive);
+        let is_error = state.class == Class::Unchecked && is_error == Attention::Problem;
+        standing.io_errors += u64::from(is_error);
+        standing.overdue += u64::from(state.is_ok() && state.verified < *oldest);
+        Ok(())
+    })?;
+    Ok(all)
+}
+
+/// Stores that runs after this one ended since the catalog is damaged, as far as it can be written.
+pub(crate) fn note_damage(db: &Connection, last: i64, verb: Verb, now: i64) {
+    let Ok(newest) = crate::store::run::RunRow::last_id(db) else { return };
+    for id in last + 1..=newest {
+        let begun = crate::store::run::RunRow::find(db, id);
+        if let Ok(Some(mut run)) = begun
+            && run.verb == verb.name()
+        {
+            (run.ended, run.outcome) = (Some(now), Outcome::CatalogDamaged as i64);
+            // The damage is reported, whatever becomes of this.
+            let _ = run.put(db);
+        }
+    }
+}

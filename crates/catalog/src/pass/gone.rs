@@ -1,0 +1,409 @@
+//! Records without a file, and files without a record: which of them belong together, and what
+//! becomes of the rest.
+
+use std::collections::{HashMap, HashSet};
+use std::mem;
+
+use lanesum_checksum::Algorithms;
+use lanesum_list::{Digest, Digests};
+
+use super::jobs::Row;
+use super::state::{GoneContents, Pass, RootPass};
+use crate::CatalogError;
+use crate::birth::born;
+use crate::model::{
+    Class, Content, Entry, Finding, Loose, Pairing, Profile, Reason, Stat, agree, pair,
+};
+use crate::scan::NewFile;
+use crate::store::batch::PendingRow;
+use crate::store::digests::algorithms;
+use crate::store::pending::found_at;
+use crate::store::rows::{File, Files, Finder, State, with_inode};
+
+/// By device and inode, when the file that stands under a recorded path was made, that path's root,
+/// and its record.
+type Replaced = HashMap<(u64, i64), (Option<i64>, usize, i64, Vec<u8>)>;
+
+/// A record whose file was renamed over that of the record `over`, at a path of the root `there`.
+pub(crate) struct RenamedOver {
+    pub(crate) at: usize,
+    pub(crate) file: File,
+    pub(crate) there: usize,
+    pub(crate) over: i64,
+    path: Vec<u8>,
+}
+
+impl GoneContents {
+    /// The algorithms that tell whether a file of this size is a gone record's.
+    pub(crate) fn algorithms_of(&self, size: i64) -> Algorithms {
+        self.by_size.get(&size).copied().unwrap_or(Algorithms::NONE)
+    }
+
+    /// Whether a file of this size may be a gone record's.
+    pub(crate) fn may_be(&self, size: i64) -> bool {
+        size > 0 && self.by_size.contains_key(&size)
+    }
+}
+
+impl Pass<'_> {
+    /// Pairs gone records and new files of all roots by inode. Gives the moved ones, and those that
+    /// were renamed over another recorded file, and takes them from the lists.
+    pub(crate) fn pair_moved(
+        &mut self,
+        replaced: &[HashMap<i64, (Vec<u8>, i64)>],
+    ) -> Result<(Vec<(Row, Stat)>, Vec<RenamedOver>), CatalogError> {
+        let (loose, places) = self.loose()?;
+        let wanted: HashSet<(u64, i64)> =
+            loose.iter().filter_map(|it| Some((it.device?, it.stat.inode))).collect();
+        let (entries, files) = self.entries(&wanted);
+        let replaced = self.replaced(replaced, &wanted);
+        let made = replaced.iter().map(|(inode, it)| (*inode, it.0)).collect();
+        let Pairing { moved, over } = pair(&loose, &entries, &made);
+        let mut rows = Vec::new();
+        let mut taken: Vec<HashSet<usize>> = vec![HashSet::new(); self.roots.len()];
+        for (record, entry) in moved {
+            let ((at, place), (there, index)) = (places[record], files[entry]);
+            let Some(file) = self.roots[at].gone[place].take() else { continue };
+            taken[there].insert(index);
+            let to = Some((there, entries[entry].path.clone()));
+            rows.push((Row { at, file, to }, entries[entry].stat));
+        }
+        for (pass, taken) in self.roots.iter_mut().zip(taken) {
+            let mut index = 0;
+            pass.new.retain(|_| (!taken.contains(&index), index += 1).0);
+        }
+        let mut renamed_over = Vec::new();
+        for record in over {
+            let (at, place) = places[record];
+            let key = (self.roots[at].device(), loose[record].stat.inode);
+            if let Some((_, there, over, path)) = replaced.get(&key).cloned()
+                && let Some(file) = self.roots[at].gone[place].take()
+            {
+                renamed_over.push(RenamedOver { at, file, there, over, path });
+            }
+        }
+        rows.extend(self.moved_from_others()?);
+        Ok((rows, renamed_over))
+    }
+
+    /// All gone records, with their places.
+    fn loose(&self) -> Result<(Vec<Loose>, Vec<(usize, usize)>), CatalogError> {
+        let (mut loose, mut places) = (Vec::new(), Vec::new());
+        for (at, pass) in self.roots.iter().enumerate() {
+            let mut found = found_at(&self.catalog.db, pass.root.id())?;
+            let device = pass.root.has_stable_inodes.then(|| pass.device());
+            for (place, file) in pass.gone.iter().enumerate() {
+                let Some(file) = file else { continue };
+                let found_at = found.remove(&file.id);
+                loose.push(Loose { name: file.name.clone(), stat: file.stat, device, found_at });
+                places.push((at, place));
+            }
+        }
+        Ok((loose, places))
+    }
+
+    /// All new files, with their places; those that are wanted with the times of their births.
+    fn entries(&self, wanted: &HashSet<(u64, i64)>) -> (Vec<Entry>, Vec<(usize, usize)>) {
+        let (mut entries, mut places) = (Vec::new(), Vec::new());
+        for (at, pass) in self.roots.iter().enumerate() {
+            let device = pass.device();
+            for (index, new) in pass.new.iter().enumerate() {
+                let is_wanted = wanted.contains(&(device, new.stat.inode));
+                let born = if is_wanted { born(&pass.root.path_of(&new.path)) } else { None };
+                entries.push(Entry { path: new.path.clone(), stat: new.stat, device, born });
+                places.push((at, index));
+            }
+        }
+        (entries, places)
+    }
+
+    fn replaced(
+        &self,
+        scans: &[HashMap<i64, (Vec<u8>, i64)>],
+        wanted: &HashSet<(u64, i64)>,
+    ) -> Replaced {
+        let mut all = HashMap::new();
+        for ((at, pass), replaced) in self.roots.iter().enumerate().zip(scans) {
+            let device = pass.device();
+            for (inode, (path, id)) in replaced {
+                let key = (device, *inode);
+                if wanted.contains(&key) {
+                    let made = born(&pass.root.path_of(path));
+                    all.insert(key, (made, at, *id, path.clone()));
+                }
+            }
+        }
+        all
+    }
+
+    /// A record was renamed over another recorded file: that one is edited, and this record goes.
+    pub(crate) fn rename_over(&mut self, renamed: RenamedOver) -> Result<(), CatalogError> {
+        let RenamedOver { at, file, there, over, path } = renamed;
+        self.roots[there].renamed_over.insert(over);
+        self.count(there, Class::Moved, 1);
+        self.roots[there].renamed.entry(at).or_default().add(file.path(), path);
+        if self.verb.records() {
+            self.roots[at].states.remove(&file.id);
+            self.batch.delete(self.roots[at].root.id(), &file);
+        } else {
+            self.set_state(at, file.id, Class::Moved, None)?;
+        }
+        Ok(())
+    }
+
+    /// New files that have the inode of a record in a root which is no part of this run, where that
+    /// record has no file.
+    fn moved_from_others(&mut self) -> Result<Vec<(Row, Stat)>, CatalogError> {
+        let mut rows = Vec::new();
+        let own: HashSet<i64> = self.roots.iter().map(|pass| pass.root.id()).collect();
+        if self.catalog.roots()?.len() == own.len() {
+            return Ok(rows);
+        }
+        for at in 0..self.roots.len() {
+            for new in mem::take(&mut self.roots[at].new) {
+                match self.owner_of(at, &new, &own)? {
+                    Some((owner, file)) => {
+                        let to = Some((at, new.path));
+                        rows.push((Row { at: owner, file, to }, new.stat));
+                    }
+                    None => self.roots[at].new.push(new),
+                }
+            }
+        }
+        Ok(rows)
+    }
+
+    fn owner_of(
+        &mut self,
+        at: usize,
+        new: &NewFile,
+        own: &HashSet<i64>,
+    ) -> Result<Option<(usize, File)>, CatalogError> {
+        for (root, file) in with_inode(&self.catalog.db, new.stat.inode)? {
+            if own.contains(&root) {
+                continue;
+            }
+            let Some(root) = self.catalog.root(root)? else { continue };
+            let is_gone = root.path_of(&file.path()).symlink_metadata().is_err();
+            if !is_gone || !root.has_stable_inodes || root.why_offline().is_some() {
+                continue;
+            }
+            let passive = self.passive(root)?;
+            let born = born(&self.roots[at].root.path_of(&new.path));
+            let is_it = match born {
+                Some(born) => born <= file.stat.changed,
+                None => new.stat.is_as_recorded(&file.stat),
+            };
+            if is_it && self.roots[passive].device() == self.roots[at].device() {
+                return Ok(Some((passive, file)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Indexes the gone records of all roots that are there by their contents.
+    pub(crate) fn index_contents(&mut self) {
+        self.contents = GoneContents::default();
+        for (at, pass) in self.roots.iter().enumerate().filter(|(_, pass)| pass.is_open()) {
+            for (place, file) in pass.gone.iter().enumerate() {
+                let Some(file) = file.as_ref().filter(|file| file.stat.size > 0) else { continue };
+                for digest in file.digests.iter() {
+                    self.contents.by_digest.entry(*digest).or_default().push((at, place));
+                }
+                let of_size = self.contents.by_size.entry(file.stat.size).or_default();
+                *of_size = of_size.union(algorithms(&file.digests));
+            }
+        }
+    }
+
+    /// A moved file with the recorded size and time, which need not be read.
+    pub(crate) fn move_unread(&mut self, row: Row, stat: Stat) -> Result<(), CatalogError> {
+        let before = self.roots[row.at].states.remove(&row.file.id);
+        let verified = match before {
+            Some(state) => state.verified,
+            None => State::find(&self.catalog.db, row.file.id)?.map_or(0, |it| it.verified),
+        };
+        if let Some(before) = before {
+            self.batch.found(row.file.id, None);
+            self.roots[row.at].states.insert(row.file.id, before);
+        }
+        let after = File { stat, ..row.file.clone() };
+        let (at, id) = (row.at, row.file.id);
+        self.set_moved(row, after, verified)?;
+        if self.verb.records() {
+            self.roots[at].states.remove(&id);
+        }
+        Ok(())
+    }
+
+    /// What becomes of the records of a root that no file was found for.
+    pub(crate) fn resolve_gone(&mut self, at: usize) -> Result<(), CatalogError> {
+        for file in mem::take(&mut self.roots[at].gone).into_iter().flatten() {
+            let path = self.roots[at].root.path_of(&file.path());
+            // It is back, or it cannot be seen: the next run compares it again.
+            let is_gone = match path.symlink_metadata() {
+                Ok(there) => !there.is_file(),
+                Err(error) => matches!(
+                    error.kind(),
+                    std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory
+                ),
+            };
+            if is_gone {
+                self.set_missing(at, &file)?;
+            }
+            if self.batch.is_due() {
+                self.commit()?;
+            }
+        }
+        Ok(())
+    }
+
+    fn set_missing(&mut self, at: usize, file: &File) -> Result<(), CatalogError> {
+        let mut finding = Finding::new(Class::Missing, None, file.path());
+        finding.recorded = Some(Content::new(&file.stat, &file.digests));
+        let profile = self.roots[at].root.settings.profile;
+        if self.verb.records() && profile == Profile::Working {
+            let now = self.now();
+            let root = self.roots[at].root.id();
+            self.roots[at].states.remove(&file.id);
+            self.batch.keep_deleted(root, file, now);
+            self.batch.delete(root, file);
+            self.report(at, finding, true);
+            return Ok(());
+        }
+        // That its content was damaged stays known.
+        let known = self.roots[at].states.get(&file.id);
+        let reason = known.filter(|_| self.roots[at].is_damaged(file.id)).and_then(|it| it.reason);
+        finding.reason = reason;
+        let is_news = self.set_state(at, file.id, Class::Missing, reason)?;
+        self.report(at, finding, is_news);
+        Ok(())
+    }
+
+    /// Reports files whose size or time differs and that are not read.
+    pub(crate) fn report_differing(&mut self, at: usize, ids: &[i64]) -> Result<(), CatalogError> {
+        if ids.is_empty() {
+            return Ok(());
+        }
+        let mut finder = Finder::new(self.catalog.reader()?);
+        for &id in ids {
+            let Some(file) = finder.find(id)? else { continue };
+            let state = self.roots[at].states.get(&id).copied();
+            let (class, reason, is_news) = match state {
+                // Only a read says more of these.
+                Some(it) if matches!(it.class, Class::Damaged | Class::Unchecked) => {
+                    (it.class, it.reason, false)
+                }
+                _ => (Class::Edited, None, self.set_state(at, id, Class::Edited, None)?),
+            };
+            let mut finding = Finding::new(class, reason, file.path());
+            finding.recorded = Some(Content::new(&file.stat, &file.digests));
+            self.report(at, finding, is_news);
+        }
+        Ok(())
+    }
+
+    /// Deletes records whose files the settings exclude by now.
+    pub(crate) fn drop_excluded(&mut self, at: usize, excluded: &[File]) {
+        if !self.verb.records() {
+            return;
+        }
+        let (root, now) = (self.roots[at].root.id(), self.now());
+        for file in excluded {
+            self.roots[at].states.remove(&file.id);
+            self.batch.keep_deleted(root, file, now);
+            self.batch.delete(root, file);
+        }
+    }
+
+    /// Reports what was inserted: new, or a copy of a file that was recorded before.
+    pub(crate) fn report_inserted(&mut self, at: usize) -> Result<(), CatalogError> {
+        let inserted = mem::take(&mut self.roots[at].inserted);
+        let originals = self.originals_of(at, &inserted)?;
+        for ((path, stat, digests), original) in inserted.into_iter().zip(originals) {
+            let reason = original.as_ref().map(|_| Reason::Copy);
+            let mut finding = Finding::new(Class::New, reason, path);
+            finding.found = Some(Content::new(&stat, &digests));
+            finding.other = original.map(|path| self.roots[at].root.path_of(&path));
+            self.report(at, finding, true);
+        }
+        Ok(())
+    }
+
+    fn originals_of(
+        &self,
+        at: usize,
+        inserted: &[(Vec<u8>, Stat, Digests)],
+    ) -> Result<Vec<Option<Vec<u8>>>, CatalogError> {
+        let mut originals: Vec<Option<Vec<u8>>> = vec![None; inserted.len()];
+        let mut by_digest: HashMap<Digest, Vec<usize>> = HashMap::new();
+        // An empty file is no copy.
+        for (place, (_, _, digests)) in inserted.iter().enumerate().filter(|it| it.1.1.size > 0) {
+            for digest in digests.iter() {
+                by_digest.entry(*digest).or_default().push(place);
+            }
+        }
+        if by_digest.is_empty() {
+            return Ok(originals);
+        }
+        let paths: HashSet<&[u8]> = inserted.iter().map(|(path, ..)| &**path).collect();
+        let pass = &self.roots[at];
+        let mut files = Files::of(&self.catalog.db, pass.root.id());
+        while let Some(file) = files.next()? {
+            let places = file.digests.first().and_then(|digest| by_digest.get(digest));
+            for &place in places.into_iter().flatten() {
+                let (_, stat, digests) = &inserted[place];
+                let is_same =
+                    file.stat.size == stat.size && agree(&file.digests, digests) == Some(true);
+                let is_original = is_same && !pass.is_damaged(file.id);
+                if is_original && originals[place].is_none() && !paths.contains(&*file.path()) {
+                    originals[place] = Some(file.path());
+                }
+            }
+        }
+        Ok(originals)
+    }
+
+    /// Reports new files that the verb does not record, and keeps them as pending.
+    pub(crate) fn report_new(&mut self, at: usize) {
+        let taken = mem::take(&mut self.roots[at].taken);
+        for NewFile { path, stat } in mem::take(&mut self.roots[at].new) {
+            if taken.contains(&path) {
+                continue;
+            }
+            self.roots[at].pending.push(PendingRow {
+                class: Class::New,
+                reason: None,
+                path: path.clone(),
+                file: 0,
+                stat,
+                files: 1,
+                error: None,
+            });
+            self.report(at, Finding::new(Class::New, None, path), false);
+        }
+    }
+
+    /// Reports what moved, one finding for a renamed directory.
+    pub(crate) fn report_moved(&mut self, at: usize) {
+        let is_news = self.verb.records();
+        for (from, renamed) in mem::take(&mut self.roots[at].renamed) {
+            for it in renamed.into_moves() {
+                let mut finding = Finding::new(Class::Moved, None, it.to);
+                finding.other = Some(self.roots[from].root.path_of(&it.from));
+                finding.files = it.files;
+                self.tell(at, finding, is_news);
+            }
+        }
+    }
+}
+
+impl RootPass {
+    /// Gone records that were not missing before.
+    pub(crate) fn newly_gone(&self) -> u64 {
+        let is_new = |file: &&File| {
+            self.states.get(&file.id).is_none_or(|state| state.class != Class::Missing)
+        };
+        self.gone.iter().flatten().filter(is_new).count() as u64
+    }
+}

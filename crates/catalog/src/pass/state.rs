@@ -1,0 +1,332 @@
+//! A pass at work: its roots, what it is about to write, and what it is about to report.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::io;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
+use std::sync::Arc;
+
+use lanesum_checksum::Algorithms;
+use lanesum_checksum::engine::Pace;
+use lanesum_list::{Digest, Digests};
+use rusqlite::Transaction;
+
+use super::jobs::{Limits, Row};
+use super::long::Chain;
+use super::pressure::Pressure;
+use crate::CatalogError;
+use crate::model::{Class, Finding, Reason, Renamed, Stat};
+use crate::mounts::{MountTable, Mounts};
+use crate::options::{Options, Verb};
+use crate::root::Root;
+use crate::scan::NewFile;
+use crate::status::{Outcome, Scope};
+use crate::store::batch::{Batch, PendingRow};
+use crate::store::catalog::Catalog;
+use crate::store::check::require_rows;
+use crate::store::rows::{File, State};
+use crate::store::run::RunRow;
+use crate::summary::{Counts, Halt, Summary};
+
+/// Takes the findings of a run, each with its root, once they are on disk.
+pub type OnFinding<'a> = &'a mut dyn FnMut(&Root, &Finding) -> io::Result<()>;
+
+/// A root in a pass.
+pub(crate) struct RootPass {
+    pub(crate) root: Root,
+    pub(crate) run: RunRow,
+    pub(crate) summary: Summary,
+    /// The records that are not ok.
+    pub(crate) states: HashMap<i64, State>,
+    /// Device and inode of its directory when the pass began.
+    place: Option<[u64; 2]>,
+    mounts: Vec<Vec<u8>>,
+    /// Records without a file, as long as none is found.
+    pub(crate) gone: Vec<Option<File>>,
+    /// Files without a record.
+    pub(crate) new: Vec<NewFile>,
+    /// Records over whose file another recorded one was renamed.
+    pub(crate) renamed_over: HashSet<i64>,
+    /// Moves into this root, by the places of the roots that they came from.
+    pub(crate) renamed: BTreeMap<usize, Renamed>,
+    /// Files that were inserted, to be reported once it is known whether they are copies.
+    pub(crate) inserted: Vec<(Vec<u8>, Stat, Digests)>,
+    /// New files that were recorded, found to be moved ones, or could not be read.
+    pub(crate) taken: HashSet<Vec<u8>>,
+    pub(crate) pending: Vec<PendingRow>,
+    /// Edits that are held back until it is known that they are not too many.
+    pub(crate) staged: Option<Vec<(Row, Stat, Digests, Option<Reason>)>>,
+    /// Whether its run ended, or it never had one.
+    pub(crate) is_over: bool,
+    /// What was counted at the last commit.
+    kept: Counts,
+}
+
+impl RootPass {
+    fn new(root: Root, run: RunRow, verb: Verb, states: HashMap<i64, State>) -> Self {
+        let mounts = mounts_of(&root);
+        Self {
+            summary: Summary::new(root.clone(), verb),
+            place: inode_at(&root.path),
+            mounts,
+            root,
+            run,
+            states,
+            gone: Vec::new(),
+            new: Vec::new(),
+            renamed_over: HashSet::new(),
+            renamed: BTreeMap::new(),
+            inserted: Vec::new(),
+            taken: HashSet::new(),
+            pending: Vec::new(),
+            staged: None,
+            is_over: false,
+            kept: Counts::new(),
+        }
+    }
+
+    /// The device of its directory.
+    pub(crate) fn device(&self) -> u64 {
+        self.place.map_or(0, |[device, _]| device)
+    }
+
+    /// Whether it is still being worked on.
+    pub(crate) const fn is_open(&self) -> bool {
+        !self.is_over && self.summary.halt.is_none()
+    }
+
+    /// Whether a record counts as damaged: also one whose damaged file is missing now.
+    pub(crate) fn is_damaged(&self, id: i64) -> bool {
+        self.states.get(&id).is_some_and(|state| match state.class {
+            Class::Damaged => true,
+            Class::Missing => state.reason.is_some(),
+            _ => false,
+        })
+    }
+}
+
+fn mounts_of(root: &Root) -> Vec<Vec<u8>> {
+    let mounts = Mounts::below(&root.path);
+    mounts.map_or_else(|_| Vec::new(), |it| it.iter().map(<[u8]>::to_vec).collect())
+}
+
+fn inode_at(path: &Path) -> Option<[u64; 2]> {
+    let metadata = std::fs::metadata(path).ok()?;
+    Some([metadata.dev(), metadata.ino()])
+}
+
+/// Records without a file, by their contents: places of roots and of their gone records.
+#[derive(Default)]
+pub(crate) struct GoneContents {
+    pub(crate) by_digest: HashMap<Digest, Vec<(usize, usize)>>,
+    /// The algorithms of those of a size.
+    pub(crate) by_size: HashMap<i64, Algorithms>,
+}
+
+/// A pass over roots.
+pub(crate) struct Pass<'a> {
+    pub(crate) catalog: &'a mut Catalog,
+    pub(crate) options: &'a Options,
+    pub(crate) verb: Verb,
+    pub(crate) batch: Batch,
+    pub(crate) roots: Vec<RootPass>,
+    /// The place of the root that is being read.
+    pub(crate) at: usize,
+    pub(crate) contents: GoneContents,
+    pub(crate) limits: Arc<Limits>,
+    pub(crate) pace: Pace,
+    pub(crate) pressure: Pressure,
+    /// Files that were being written to, to be read again.
+    pub(crate) busy: Vec<super::jobs::Task>,
+    pub(crate) tries: u32,
+    /// Long files that are being read in chunks.
+    pub(crate) chain: Option<Arc<Chain>>,
+    /// Files of which a part was read, in this run or before.
+    pub(crate) partly_read: HashSet<i64>,
+    /// When the first byte was read of the long file that is being judged.
+    pub(crate) began: Option<i64>,
+    told: Vec<(usize, Finding)>,
+    on_finding: OnFinding<'a>,
+    table: MountTable,
+}
+
+impl<'a> Pass<'a> {
+    /// Begins runs, which are on disk then.
+    pub(crate) fn begin(
+        catalog: &'a mut Catalog,
+        roots: &[Root],
+        (verb, scope): (Verb, Scope),
+        options: &'a Options,
+        on_finding: OnFinding<'a>,
+    ) -> Result<Self, CatalogError> {
+        require_rows(&catalog.db)?;
+        let started = (options.clock)().max(1);
+        let mut id = RunRow::next_id(&catalog.db)?;
+        let mut passes = Vec::new();
+        for root in roots {
+            // What the caller has may be older than another run.
+            let root = Root::find(&catalog.db, root.id())?;
+            let root = root.ok_or_else(|| CatalogError::NoRoot(roots[0].path.clone()))?;
+            let states = State::not_ok(&catalog.db, root.id())?;
+            let (verb_name, outcome) = (verb.name().to_owned(), Outcome::Begun as i64);
+            let run = RunRow { id, root: root.id(), verb: verb_name, ..RunRow::default() };
+            let run = RunRow { scope: scope as i64, started, outcome, ..run };
+            passes.push(RootPass::new(root, run, verb, states));
+            id += 1;
+        }
+        let mut pass = Self {
+            batch: Batch::new(&catalog.db)?,
+            partly_read: crate::store::chunk::partly_read_files(&catalog.db)?,
+            catalog,
+            options,
+            verb,
+            roots: passes,
+            at: 0,
+            contents: GoneContents::default(),
+            limits: Arc::default(),
+            pace: options.engine.pace.clone().unwrap_or_default(),
+            pressure: Pressure::default(),
+            busy: Vec::new(),
+            tries: 0,
+            chain: None,
+            began: None,
+            told: Vec::new(),
+            on_finding,
+            table: MountTable::open()?,
+        };
+        pass.commit()?;
+        Ok(pass)
+    }
+
+    /// The place of a root that is in no run of this pass, for a record that moved out of it.
+    pub(crate) fn passive(&mut self, root: Root) -> Result<usize, CatalogError> {
+        if let Some(place) = self.roots.iter().position(|it| it.root.id() == root.id()) {
+            return Ok(place);
+        }
+        let states = State::not_ok(&self.catalog.db, root.id())?;
+        let mut passive = RootPass::new(root, RunRow::default(), self.verb, states);
+        passive.is_over = true;
+        self.roots.push(passive);
+        Ok(self.roots.len() - 1)
+    }
+
+    /// Seconds since 1970, at least 1.
+    pub(crate) fn now(&self) -> i64 {
+        (self.options.clock)().max(1)
+    }
+
+    /// Commits, and reports what is on disk then.
+    pub(crate) fn commit(&mut self) -> Result<(), CatalogError> {
+        self.commit_with(|_| Ok(()))
+    }
+
+    /// The same, with more to write.
+    pub(crate) fn commit_with(
+        &mut self,
+        also: impl FnOnce(&Transaction<'_>) -> Result<(), CatalogError>,
+    ) -> Result<(), CatalogError> {
+        self.check_place()?;
+        let runs = self.roots.iter().map(|it| &it.run).filter(|run| run.id > 0);
+        self.batch.commit(&mut self.catalog.db, runs, also)?;
+        for pass in &mut self.roots {
+            pass.kept.clone_from(&pass.run.counts);
+        }
+        for (place, finding) in std::mem::take(&mut self.told) {
+            let root = &self.roots[place].root;
+            (self.on_finding)(root, &finding).map_err(CatalogError::Output)?;
+        }
+        Ok(())
+    }
+
+    /// Whether the root that is being read is what it was. Where it is not, what is not committed
+    /// may be of another directory, so none of it is kept.
+    fn check_place(&mut self) -> Result<(), CatalogError> {
+        let has_changed = self.table.has_changed();
+        let Some(pass) = self.roots.get_mut(self.at).filter(|it| it.is_open()) else {
+            return Ok(());
+        };
+        if inode_at(&pass.root.path) != pass.place
+            && let Some(reason) = pass.root.why_offline()
+        {
+            self.lose(|pass, now| pass.set_offline(reason, 0, now))?;
+        } else if has_changed && mounts_of(&pass.root) != pass.mounts {
+            self.lose(|pass, _| pass.summary.halt = Some(Halt::MountsChanged))?;
+        }
+        Ok(())
+    }
+
+    fn lose(&mut self, how: impl FnOnce(&mut RootPass, i64)) -> Result<(), CatalogError> {
+        let now = self.now();
+        self.batch.discard(&self.catalog.db)?;
+        self.told.clear();
+        let pass = &mut self.roots[self.at];
+        pass.run.counts.clone_from(&pass.kept);
+        how(pass, now);
+        Ok(())
+    }
+
+    /// Counts files of a class.
+    pub(crate) fn count(&mut self, at: usize, class: Class, files: u64) {
+        *self.roots[at].run.counts.entry(class).or_default() += files;
+    }
+
+    /// Counts and reports a finding, and logs it if it is news.
+    pub(crate) fn report(&mut self, at: usize, finding: Finding, is_news: bool) {
+        self.count(at, finding.class, finding.files);
+        self.tell(at, finding, is_news);
+    }
+
+    /// The same without counting.
+    pub(crate) fn tell(&mut self, at: usize, finding: Finding, is_news: bool) {
+        if is_news {
+            let now = self.now();
+            self.batch.event(self.roots[at].root.id(), now, finding.clone());
+        }
+        self.told.push((at, finding));
+    }
+
+    /// Stores how a record stands from now on; `since` is kept where the class is the same. Gives
+    /// whether that is news.
+    pub(crate) fn set_state(
+        &mut self,
+        at: usize,
+        id: i64,
+        class: Class,
+        reason: Option<Reason>,
+    ) -> Result<bool, CatalogError> {
+        let now = self.now();
+        let root = self.roots[at].root.id();
+        let before = self.roots[at].states.get(&id).copied();
+        let verified = match before {
+            Some(state) => state.verified,
+            None => State::find(&self.catalog.db, id)?.map_or(0, |state| state.verified),
+        };
+        let since = before.filter(|it| it.class == class).map_or(now, |it| it.since);
+        let state = State { id, root, verified, class, reason, since };
+        let is_news = before.map(|it| (it.class, it.reason)) != Some((class, reason));
+        if is_news {
+            self.batch.state(state);
+            self.roots[at].states.insert(id, state);
+        }
+        Ok(is_news)
+    }
+
+    /// Stores that a record is ok without a verification of it.
+    pub(crate) fn set_as_recorded(&mut self, at: usize, id: i64) {
+        if let Some(before) = self.roots[at].states.remove(&id) {
+            let root = self.roots[at].root.id();
+            self.batch.state(State::ok(id, root, before.verified));
+            self.batch.found(id, None);
+        }
+    }
+}
+
+impl RootPass {
+    /// Leaves the root alone.
+    pub(crate) fn set_offline(&mut self, reason: Reason, missing: u64, now: i64) {
+        let known = self.root.offline.as_ref().filter(|it| it.reason == reason);
+        let since = known.map_or(now, |it| it.since);
+        self.root.offline = Some(crate::root::Offline { reason, since, missing });
+        self.is_over = true;
+    }
+}

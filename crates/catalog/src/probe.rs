@@ -1,0 +1,71 @@
+//! What is at a recorded path, through no link and over no mount.
+
+use std::ffi::OsStr;
+use std::io;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+
+use rustix::fd::OwnedFd;
+use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, fstat, openat, openat2};
+use rustix::io::Errno;
+
+use crate::CatalogError;
+use crate::mounts::Mounts;
+
+/// What is at a path below a root.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum There {
+    /// A regular file, or something that only reading it tells.
+    File,
+    /// No regular file, or a link is on the way.
+    Nothing,
+    /// Another file system is mounted there or on the way.
+    Mounted,
+}
+
+/// Looks at paths below a root.
+pub(crate) struct Probe {
+    root: PathBuf,
+    directory: Option<OwnedFd>,
+    mounts: Mounts,
+}
+
+impl Probe {
+    /// # Errors
+    /// As of [`Mounts::below`].
+    pub(crate) fn of(root: &Path) -> Result<Self, CatalogError> {
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let directory = openat(CWD, root, flags, Mode::empty()).ok();
+        Ok(Self { root: root.to_owned(), directory, mounts: Mounts::below(root)? })
+    }
+
+    /// What is at a path below the root.
+    pub(crate) fn look(&self, below: &[u8]) -> There {
+        if self.mounts.over(below).is_some() {
+            return There::Mounted;
+        }
+        let Some(directory) = &self.directory else { return There::File };
+        let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let ways = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_XDEV;
+        match openat2(directory, OsStr::from_bytes(below), flags, Mode::empty(), ways) {
+            Ok(file) if !fstat(&file).is_ok_and(|it| is_regular(it.st_mode)) => There::Nothing,
+            Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => There::Nothing,
+            Err(Errno::XDEV) => There::Mounted,
+            // An old system: links on the way are followed.
+            Err(Errno::NOSYS | Errno::PERM) => self.look_simply(below),
+            Ok(_) | Err(_) => There::File,
+        }
+    }
+
+    fn look_simply(&self, below: &[u8]) -> There {
+        match self.root.join(OsStr::from_bytes(below)).symlink_metadata() {
+            Ok(it) if !it.is_file() => There::Nothing,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => There::Nothing,
+            _ => There::File,
+        }
+    }
+}
+
+fn is_regular(mode: u32) -> bool {
+    FileType::from_raw_mode(mode) == FileType::RegularFile
+}

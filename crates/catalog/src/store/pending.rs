@@ -1,0 +1,46 @@
+//! What the last scan found without a record of its own.
+
+use std::collections::HashMap;
+
+use rusqlite::Connection;
+
+use super::batch::PendingRow;
+use super::table::PENDING;
+use crate::CatalogError;
+use crate::model::{Class, Reason, Stat};
+
+/// The rows of a root, in the order in which they were written.
+pub(crate) fn pending_of(db: &Connection, root: i64) -> Result<Vec<PendingRow>, CatalogError> {
+    let sql = format!("SELECT {} FROM pending t WHERE root = ?1 ORDER BY id", PENDING.select("t"));
+    let mut statement = db.prepare_cached(&sql)?;
+    let mut rows = statement.query([root])?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        PENDING.verify(row, 0)?;
+        let unknown = || CatalogError::Damaged("a pending row has an unknown class".to_owned());
+        found.push(PendingRow {
+            class: Class::from_number(row.get(2)?).ok_or_else(unknown)?,
+            reason: Reason::from_number(row.get(3)?).map_err(|()| unknown())?,
+            path: row.get(4)?,
+            file: row.get(5)?,
+            stat: Stat {
+                size: row.get(6)?,
+                modified: row.get(7)?,
+                inode: row.get(8)?,
+                ..Stat::default()
+            },
+            files: row.get::<_, i64>(9)?.max(0).cast_unsigned(),
+            error: row.get(10)?,
+        });
+    }
+    Ok(found)
+}
+
+/// By record, where an earlier run found its file, and what that looked like.
+pub(crate) fn found_at(
+    db: &Connection,
+    root: i64,
+) -> Result<HashMap<i64, (Vec<u8>, Stat)>, CatalogError> {
+    let moved = pending_of(db, root)?.into_iter().filter(|row| row.file > 0);
+    Ok(moved.map(|row| (row.file, (row.path, row.stat))).collect())
+}
