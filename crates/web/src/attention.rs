@@ -92,7 +92,7 @@ pub fn why_offline(folder: &Folder, away: &Away) -> String {
     }
 }
 
-/// What is incomplete apart from single files.
+/// Gaps that are not about single files.
 fn notices(context: &Context, folder: &Folder) -> Markup {
     let for_folder = |verb| block(&command_for(&context.catalog, verb, &[&folder.path]));
     html! {

@@ -51,7 +51,7 @@ pub fn router(
     let names = Arc::new(Names::new(endpoint, &settings.names));
     let login = Login::new(endpoint, settings.token.clone())?;
     if let Some(code) = login.code() {
-        daemon.tell_code(&code);
+        daemon.show_code(&code);
     }
     let listeners = Arc::new(Semaphore::new(LISTENERS));
     let app = Arc::new(App { settings, daemon, login, watch: Mutex::new(None), listeners });
@@ -127,7 +127,7 @@ async fn log_in(State(app): State<Arc<App>>, request: Request) -> Response {
     match app.login.log_in(typed) {
         Ok(Answer::In(session)) => {
             if let Some(code) = app.login.code() {
-                app.daemon.tell_code(&code);
+                app.daemon.show_code(&code);
             }
             ([(SET_COOKIE, app.login.cookie(&session, is_secure))], see("/")).into_response()
         }

@@ -102,7 +102,7 @@ fn because(reason: Reason) -> Option<&'static str> {
     })
 }
 
-/// When it was found and verified, what is recorded, what was found, and the commands for it.
+/// Reason, dates, contents and commands of a file.
 pub fn details(context: &Context, file: &File) -> Markup {
     let differing = (file.recorded.as_ref(), file.found.as_ref());
     html! {
