@@ -1,14 +1,18 @@
 //! How roots and files stand, from stored state alone: columns, never events.
 
-use std::path::PathBuf;
+use std::collections::BTreeMap;
 
-use lanesum_list::Digests;
-
-use crate::model::{Attention, Class, Content, Finding, Reason};
+use crate::CatalogError;
+use crate::due::Times;
+use crate::model::{Attention, Class, Reason};
 use crate::options::Verb;
 use crate::root::Root;
+use crate::store::catalog::Catalog;
+use crate::store::chunk::partly_read;
+use crate::store::rows::State;
+use crate::store::run::RunRow;
+use crate::store::table::PENDING;
 use crate::summary::{Counts, attention_of};
-use crate::{Catalog, CatalogError};
 
 /// How a root stands.
 #[derive(Clone, Debug)]
@@ -192,90 +196,23 @@ pub struct Run {
     pub bytes: u64,
 }
 
-/// A recorded file, as it is stored.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct FileStatus {
-    /// Its number in the catalog.
-    pub id: i64,
-    /// The id of its root.
-    pub root: i64,
-    /// Its whole path.
-    pub path: PathBuf,
-    /// How it stands.
-    pub class: Class,
-    /// Why.
-    pub reason: Option<Reason>,
-    /// Since when, in seconds since 1970; 0 for a file that is ok.
-    pub since: i64,
-    /// The last verification, in seconds since 1970.
-    pub verified: i64,
-    /// What is recorded.
-    pub recorded: Content,
-    /// What was found in its place, where it was read.
-    pub found: Option<Content>,
-    /// The system's error text.
-    pub error: Option<String>,
-    /// Where it is now, if it moved: a whole path.
-    pub moved_to: Option<PathBuf>,
-}
-
-/// A file or directory of the last scan that has no record of its own.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct Pending {
-    /// `New`; or `Unchecked` with a reason for a directory with recorded files.
-    pub class: Class,
-    /// Why.
-    pub reason: Option<Reason>,
-    /// Its whole path.
-    pub path: PathBuf,
-    /// Records below it that could not be checked.
-    pub files: u64,
-    /// The system's error text.
-    pub error: Option<String>,
-}
-
-/// A file whose record `update` deleted in a working root.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct Deleted {
-    /// Its whole path.
-    pub path: PathBuf,
-    /// When its record was deleted, in seconds since 1970.
-    pub at: i64,
-    /// What was recorded.
-    pub recorded: Content,
-}
-
-/// An entry of the log.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct Event {
-    /// Its number.
-    pub id: i64,
-    /// When, in seconds since 1970.
-    pub at: i64,
-    /// The id of the root.
-    pub root: i64,
-    /// The path of the root; none where it was forgotten.
-    pub root_path: Option<PathBuf>,
-    /// What was reported.
-    pub finding: Finding,
-}
-
-/// Which files are listed.
-#[derive(Clone, Debug, Default)]
-#[non_exhaustive]
-pub struct FileFilter {
-    /// Those of the root of this id alone.
-    pub root: Option<i64>,
-    /// Those whose class is not `ok` alone.
-    pub only_bad: bool,
-    /// Those whose ids are greater.
-    pub after: i64,
-    /// No more than so many; 0 is no limit.
-    pub most: usize,
+impl Run {
+    pub(crate) fn of(row: RunRow) -> Result<Self, CatalogError> {
+        let unknown = |what: &str| CatalogError::Damaged(format!("run {} has {what}", row.id));
+        Ok(Self {
+            id: row.id,
+            root: row.root,
+            verb: Verb::from_name(&row.verb).ok_or_else(|| unknown("an unknown verb"))?,
+            scope: Scope::from_number(row.scope).ok_or_else(|| unknown("an unknown scope"))?,
+            started: row.started,
+            ended: row.ended,
+            outcome: Outcome::from_number(row.outcome)
+                .ok_or_else(|| unknown("an unknown outcome"))?,
+            files: row.files.max(0).cast_unsigned(),
+            bytes: row.bytes.max(0).cast_unsigned(),
+            counts: row.counts,
+        })
+    }
 }
 
 impl Catalog {
@@ -285,92 +222,90 @@ impl Catalog {
     /// # Errors
     /// Those of the catalog.
     pub fn status(&self, now: i64) -> Result<Vec<RootStatus>, CatalogError> {
-        let _ = now;
-        todo!()
+        let roots = self.roots()?;
+        let times: Vec<_> = roots.iter().map(|root| Times::of(self, &root.settings, now)).collect();
+        let mut all: BTreeMap<i64, (usize, RootStatus)> = BTreeMap::new();
+        for (place, root) in roots.iter().enumerate() {
+            all.insert(root.id(), (place, self.empty_status(root)?));
+        }
+        State::for_each(&self.db, |state| {
+            if let Some((place, status)) = all.get_mut(&state.root) {
+                status.add(&state, &times[*place]);
+            }
+            Ok(())
+        })?;
+        let partly = partly_read(&self.db)?;
+        let mut all: Vec<_> = all.into_values().collect();
+        all.sort_by_key(|(place, _)| *place);
+        let with_parts = all.into_iter().map(|(_, mut status)| {
+            let parts = partly.get(&status.root.id());
+            status.partly_read = parts.map(|&[files, of, read]| PartlyRead { files, of, read });
+            status
+        });
+        Ok(with_parts.collect())
     }
 
-    /// Lists recorded files in the order of their ids, or of one root in the order of their paths.
-    ///
-    /// # Errors
-    /// Those of the catalog, and of `take`.
-    pub fn files(
-        &self,
-        filter: &FileFilter,
-        take: &mut dyn FnMut(FileStatus) -> std::io::Result<()>,
-    ) -> Result<(), CatalogError> {
-        let _ = (filter, take);
-        todo!()
+    /// The status of a root before its records are counted.
+    fn empty_status(&self, root: &Root) -> Result<RootStatus, CatalogError> {
+        let is_reading = |run: &RunRow| {
+            let verb = Verb::from_name(&run.verb);
+            matches!(verb, Some(Verb::Add | Verb::Scan | Verb::Update | Verb::Verify | Verb::Scrub))
+        };
+        let last = RunRow::last(&self.db, root.id(), is_reading)?.map(Run::of).transpose()?;
+        let (new, unknown) = self.pending_counts(root)?;
+        Ok(RootStatus {
+            is_running: self.is_locked()
+                && last.as_ref().is_some_and(|run| run.outcome == Outcome::Begun),
+            last,
+            root: root.clone(),
+            files: 0,
+            standing: Counts::new(),
+            io_errors: 0,
+            new,
+            unknown,
+            by_age: [0; 31],
+            oldest: None,
+            overdue: 0,
+            due: 0,
+            next_due: None,
+            partly_read: None,
+        })
     }
 
-    /// The recorded file of this id.
-    ///
-    /// # Errors
-    /// Those of the catalog.
-    pub fn file(&self, id: i64) -> Result<Option<FileStatus>, CatalogError> {
-        let _ = id;
-        todo!()
+    /// New files of the last scan, and records below directories that it could not read.
+    fn pending_counts(&self, root: &Root) -> Result<(u64, u64), CatalogError> {
+        let sql = format!("SELECT {} FROM pending t WHERE root = ?1", PENDING.select("t"));
+        let mut statement = self.db.prepare_cached(&sql)?;
+        let mut rows = statement.query([root.id()])?;
+        let (mut new, mut unknown) = (0, 0);
+        while let Some(row) = rows.next()? {
+            PENDING.verify(row, 0)?;
+            let files = row.get::<_, i64>(9)?.max(0).cast_unsigned();
+            match Class::from_number(row.get(2)?) {
+                Some(Class::New) => new += 1,
+                Some(Class::Unchecked) => unknown += files.max(1),
+                _ => {}
+            }
+        }
+        Ok((new, unknown))
     }
+}
 
-    /// What the last scan of a root found without a record.
-    ///
-    /// # Errors
-    /// Those of the catalog.
-    pub fn pending(&self, root: &Root) -> Result<Vec<Pending>, CatalogError> {
-        let _ = root;
-        todo!()
-    }
-
-    /// Files whose records were deleted since this time, newest first.
-    ///
-    /// # Errors
-    /// Those of the catalog.
-    pub fn deleted(&self, root: &Root, since: i64) -> Result<Vec<Deleted>, CatalogError> {
-        let _ = (root, since);
-        todo!()
-    }
-
-    /// Runs that began since this time, newest first.
-    ///
-    /// # Errors
-    /// Those of the catalog.
-    pub fn runs(
-        &self,
-        since: i64,
-        take: &mut dyn FnMut(Run) -> std::io::Result<()>,
-    ) -> Result<(), CatalogError> {
-        let _ = (since, take);
-        todo!()
-    }
-
-    /// The newest entries of the log about a path below a root, newest first.
-    ///
-    /// # Errors
-    /// Those of the catalog.
-    pub fn events_of(
-        &self,
-        root: i64,
-        path: &[u8],
-        most: usize,
-    ) -> Result<Vec<Event>, CatalogError> {
-        let _ = (root, path, most);
-        todo!()
-    }
-
-    /// Entries of the log whose ids are greater, oldest first, no more than `most`.
-    ///
-    /// # Errors
-    /// Those of the catalog.
-    pub fn events_after(&self, last: i64, most: usize) -> Result<Vec<Event>, CatalogError> {
-        let _ = (last, most);
-        todo!()
-    }
-
-    /// A recorded file that has the content of each of these digests, for files that are lost.
-    ///
-    /// # Errors
-    /// Those of the catalog.
-    pub fn find_copies(&self, lost: &[Digests]) -> Result<Vec<Option<PathBuf>>, CatalogError> {
-        let _ = lost;
-        todo!()
+impl RootStatus {
+    fn add(&mut self, state: &State, times: &Times<'_>) {
+        self.files += 1;
+        *self.standing.entry(state.class).or_default() += 1;
+        let is_io_error = state.class == Class::Unchecked && state.reason == Some(Reason::IoError);
+        self.io_errors += u64::from(is_io_error);
+        self.overdue += u64::from(times.is_overdue(state));
+        self.by_age[times.age_of(state, self.by_age.len() - 1)] += 1;
+        let oldest = self.oldest.map_or(state.verified, |oldest| oldest.min(state.verified));
+        self.oldest = Some(oldest);
+        let due = times.due(state);
+        if due <= times.now {
+            self.due += 1;
+        } else if state.is_ok() {
+            self.next_due = Some(self.next_due.map_or(due, |next| next.min(due)));
+        }
     }
 }

@@ -1,0 +1,276 @@
+//! Recorded files and pending ones, as they are stored.
+
+use std::collections::HashMap;
+use std::io;
+use std::path::PathBuf;
+
+use lanesum_list::{Digest, Digests};
+
+use crate::CatalogError;
+use crate::model::{Class, Content, Reason, agree};
+use crate::root::Root;
+use crate::store::catalog::Catalog;
+use crate::store::digests::decode_any;
+use crate::store::pending::pending_of;
+use crate::store::rows::{File, Files, Finder, State};
+use crate::store::table::{DELETED, FOUND};
+
+/// A recorded file, as it is stored.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct FileStatus {
+    /// Its number in the catalog.
+    pub id: i64,
+    /// The id of its root.
+    pub root: i64,
+    /// Its whole path.
+    pub path: PathBuf,
+    /// How it stands.
+    pub class: Class,
+    /// Why.
+    pub reason: Option<Reason>,
+    /// Since when, in seconds since 1970; 0 for a file that is ok.
+    pub since: i64,
+    /// The last verification, in seconds since 1970.
+    pub verified: i64,
+    /// What is recorded.
+    pub recorded: Content,
+    /// What was found in its place, where it was read.
+    pub found: Option<Content>,
+    /// The system's error text.
+    pub error: Option<String>,
+    /// Where it is now, if it moved: a whole path.
+    pub moved_to: Option<PathBuf>,
+}
+
+/// A file or directory of the last scan that has no record of its own.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Pending {
+    /// `New`; or `Unchecked` with a reason for a directory with recorded files.
+    pub class: Class,
+    /// Why.
+    pub reason: Option<Reason>,
+    /// Its whole path.
+    pub path: PathBuf,
+    /// Records below it that could not be checked.
+    pub files: u64,
+    /// The system's error text.
+    pub error: Option<String>,
+}
+
+/// A file whose record `update` deleted in a working root.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Deleted {
+    /// Its whole path.
+    pub path: PathBuf,
+    /// When its record was deleted, in seconds since 1970.
+    pub at: i64,
+    /// What was recorded.
+    pub recorded: Content,
+}
+
+/// Which files are listed.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct FileFilter {
+    /// Those of the root of this id alone.
+    pub root: Option<i64>,
+    /// Those whose class is not `ok` alone.
+    pub only_bad: bool,
+    /// Those whose ids are greater.
+    pub after: i64,
+    /// No more than so many; 0 is no limit.
+    pub most: usize,
+}
+
+/// What is needed beside the record of a file to say how it stands.
+struct Around<'c> {
+    catalog: &'c Catalog,
+    roots: Vec<Root>,
+    /// By record, where it moved.
+    moved: HashMap<i64, PathBuf>,
+}
+
+impl<'c> Around<'c> {
+    fn of(catalog: &'c Catalog) -> Result<Self, CatalogError> {
+        let roots = catalog.roots()?;
+        let mut moved = HashMap::new();
+        for root in &roots {
+            for row in pending_of(&catalog.db, root.id())?.into_iter().filter(|it| it.file > 0) {
+                moved.insert(row.file, root.path_of(&row.path));
+            }
+        }
+        Ok(Self { catalog, roots, moved })
+    }
+
+    fn status_of(&self, file: &File, state: &State) -> Result<Option<FileStatus>, CatalogError> {
+        let Some(root) = self.roots.iter().find(|root| root.id() == state.root) else {
+            return Ok(None);
+        };
+        let (found, error) =
+            if state.is_ok() { (None, None) } else { self.catalog.found(file.id)? };
+        Ok(Some(FileStatus {
+            id: file.id,
+            root: root.id(),
+            path: root.path_of(&file.path()),
+            class: state.class,
+            reason: state.reason,
+            since: state.since,
+            verified: state.verified,
+            recorded: Content::new(&file.stat, &file.digests),
+            found,
+            error,
+            moved_to: self.moved.get(&file.id).cloned(),
+        }))
+    }
+}
+
+impl Catalog {
+    /// Lists recorded files in the order of their ids, or of one root in the order of their paths.
+    ///
+    /// # Errors
+    /// Those of the catalog, and of `take`.
+    pub fn files(
+        &self,
+        filter: &FileFilter,
+        take: &mut dyn FnMut(FileStatus) -> io::Result<()>,
+    ) -> Result<(), CatalogError> {
+        let around = Around::of(self)?;
+        let mut states = HashMap::new();
+        State::for_each(&self.db, |state| {
+            let is_wanted = state.id > filter.after
+                && filter.root.is_none_or(|root| root == state.root)
+                && !(filter.only_bad && state.is_ok());
+            if is_wanted {
+                states.insert(state.id, state);
+            }
+            Ok(())
+        })?;
+        let most = if filter.most == 0 { usize::MAX } else { filter.most };
+        let mut left = most;
+        let mut give = |file: &File, state: &State| -> Result<bool, CatalogError> {
+            if let Some(status) = around.status_of(file, state)? {
+                take(status).map_err(CatalogError::Output)?;
+                left -= 1;
+            }
+            Ok(left > 0)
+        };
+        if let Some(root) = filter.root.filter(|_| !filter.only_bad && filter.after == 0) {
+            let mut files = Files::of(&self.db, root);
+            while let Some(file) = files.next()? {
+                if let Some(state) = states.get(&file.id)
+                    && !give(&file, state)?
+                {
+                    break;
+                }
+            }
+            return Ok(());
+        }
+        let mut ids: Vec<i64> = states.keys().copied().collect();
+        ids.sort_unstable();
+        let mut finder = Finder::new(self.reader()?);
+        for id in ids {
+            if let Some(file) = finder.find(id)?
+                && !give(&file, &states[&id])?
+            {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// The recorded file of this id.
+    ///
+    /// # Errors
+    /// Those of the catalog.
+    pub fn file(&self, id: i64) -> Result<Option<FileStatus>, CatalogError> {
+        let Some(file) = Finder::new(self.reader()?).find(id)? else { return Ok(None) };
+        let Some(state) = State::find(&self.db, id)? else { return Ok(None) };
+        Around::of(self)?.status_of(&file, &state)
+    }
+
+    /// What was found in the place of a record, and the system's error text.
+    fn found(&self, id: i64) -> Result<(Option<Content>, Option<String>), CatalogError> {
+        let sql = format!("SELECT {} FROM found t WHERE file = ?1", FOUND.select("t"));
+        let mut statement = self.db.prepare_cached(&sql)?;
+        let mut rows = statement.query([id])?;
+        let Some(row) = rows.next()? else { return Ok((None, None)) };
+        FOUND.verify(row, 0)?;
+        let digests = digests_of(row.get(3)?, &row.get::<_, Vec<u8>>(4)?)?;
+        let content = Content { size: row.get(1)?, modified: row.get(2)?, digests };
+        Ok(((!content.digests.is_empty()).then_some(content), row.get(5)?))
+    }
+
+    /// What the last scan of a root found without a record.
+    ///
+    /// # Errors
+    /// Those of the catalog.
+    pub fn pending(&self, root: &Root) -> Result<Vec<Pending>, CatalogError> {
+        let rows = pending_of(&self.db, root.id())?.into_iter().filter(|row| row.file == 0);
+        let pending = rows.map(|row| Pending {
+            class: row.class,
+            reason: row.reason,
+            path: root.path_of(&row.path),
+            files: row.files,
+            error: row.error,
+        });
+        Ok(pending.collect())
+    }
+
+    /// Files whose records were deleted since this time, newest first.
+    ///
+    /// # Errors
+    /// Those of the catalog.
+    pub fn deleted(&self, root: &Root, since: i64) -> Result<Vec<Deleted>, CatalogError> {
+        let sql = format!(
+            "SELECT {} FROM deleted t WHERE root = ?1 AND at >= ?2 ORDER BY id DESC",
+            DELETED.select("t")
+        );
+        let mut statement = self.db.prepare_cached(&sql)?;
+        let mut rows = statement.query((root.id(), since))?;
+        let mut deleted = Vec::new();
+        while let Some(row) = rows.next()? {
+            DELETED.verify(row, 0)?;
+            let digests = digests_of(row.get(6)?, &row.get::<_, Vec<u8>>(7)?)?;
+            let recorded = Content { size: row.get(4)?, modified: row.get(5)?, digests };
+            let path = root.path_of(&row.get::<_, Vec<u8>>(2)?);
+            deleted.push(Deleted { path, at: row.get(3)?, recorded });
+        }
+        Ok(deleted)
+    }
+
+    /// A recorded file that is ok and has each of these contents, for files that are lost.
+    ///
+    /// # Errors
+    /// Those of the catalog.
+    pub fn find_copies(&self, lost: &[Digests]) -> Result<Vec<Option<PathBuf>>, CatalogError> {
+        let mut copies = vec![None; lost.len()];
+        let mut by_digest: HashMap<Digest, Vec<usize>> = HashMap::new();
+        for (place, digests) in lost.iter().enumerate() {
+            for digest in digests.iter() {
+                by_digest.entry(*digest).or_default().push(place);
+            }
+        }
+        for root in self.roots()?.iter().filter(|_| !by_digest.is_empty()) {
+            let bad = State::not_ok(&self.db, root.id())?;
+            let mut files = Files::of(&self.db, root.id());
+            while let Some(file) = files.next()? {
+                let places = file.digests.first().and_then(|digest| by_digest.get(digest));
+                for &place in places.into_iter().flatten() {
+                    let is_same = agree(&file.digests, &lost[place]) == Some(true);
+                    if is_same && file.stat.size > 0 && !bad.contains_key(&file.id) {
+                        copies[place].get_or_insert_with(|| root.path_of(&file.path()));
+                    }
+                }
+            }
+        }
+        Ok(copies)
+    }
+}
+
+fn digests_of(algorithms: i64, bytes: &[u8]) -> Result<Digests, CatalogError> {
+    let unknown = || CatalogError::Damaged("a row has digests of no algorithm".to_owned());
+    decode_any(algorithms, bytes).ok_or_else(unknown)
+}
