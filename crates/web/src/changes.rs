@@ -14,10 +14,12 @@ pub fn section(context: &Context, folders: &[Folder], lists: &Lists) -> Markup {
     html! {
         section #changes data-live hidden[changed.is_empty()] aria-labelledby="changes-head" {
             h2 #changes-head { "Changes since the last update" }
-            div class="card quiet" {
-                @for folder in &changed { (one(context, folder, lists)) }
-                p { "If you made these changes, nothing is wrong. To record them, run:" }
-                (block(&command(&context.catalog, "update")))
+            @if !changed.is_empty() {
+                div class="card quiet" {
+                    @for folder in &changed { (one(context, folder, lists)) }
+                    p { "If you made these changes, nothing is wrong. To record them, run:" }
+                    (block(&command(&context.catalog, "update")))
+                }
             }
         }
     }

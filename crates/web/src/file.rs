@@ -8,7 +8,7 @@ use maud::{Markup, html};
 use crate::pages;
 use crate::rows::{self, badge, path};
 use crate::view::{Context, File, Folder};
-use crate::words::count;
+use crate::words::of;
 
 /// Files on a page of a list.
 pub const PAGE: usize = 50;
@@ -70,29 +70,29 @@ fn entry(context: &Context, event: &Event) -> Markup {
     }
 }
 
-/// A page of the files of one class in one folder; `from` are on the pages before.
+/// A page of the files of one class in one folder, those that [`load::files`] gives `after`.
+///
+/// [`load::files`]: crate::load::files
 pub fn list(
     context: &Context,
     folder: &Folder,
     class: Class,
-    from: usize,
+    after: i64,
     files: &[File],
 ) -> Markup {
-    let next = from + files.len();
-    let number = folder.count(class);
+    let last = files.last().filter(|_| files.len() == PAGE);
+    // Files without a record have no id, and are counted.
+    let next = last.map(|file| file.id.unwrap_or(after + PAGE as i64));
     html! {
         (pages::begin("Files - lanesum", false))
         (pages::header(context))
         main {
             p { a href="/" { "All folders" } }
-            h1 class="path" { (count(number)) " " (class) " files in " (path(&folder.path)) }
-            @if files.is_empty() { p { "There are no files here." } }
-            @else {
-                p { (count(from as u64 + 1)) " to " (count(next as u64)) }
-                (rows::list(context, files))
-            }
-            @if files.len() == PAGE && (next as u64) < number {
-                p { a href={ "/files/" (folder.id) "/" (class) "?from=" (next) } { "Next files" } }
+            h1 class="path" { (of(folder.count(class), &format!("{class} file"))) " in " (path(&folder.path)) }
+            @if files.is_empty() { p { "There are no more files." } }
+            @else { (rows::list(context, files)) }
+            @if let Some(next) = next {
+                p { a href={ "/files/" (folder.id) "/" (class) "?after=" (next) } { "Next files" } }
             }
         }
         (pages::end())

@@ -5,22 +5,23 @@ use maud::{Markup, html};
 
 use crate::ages;
 use crate::attention::why_offline;
+use crate::commands::{block, command};
 use crate::pages::token;
 use crate::rows::{self, badge};
 use crate::runs;
-use crate::view::{Context, Folder};
-use crate::words::{bytes, count, files, of};
+use crate::view::{CLASSES, Context, Folder, Gone, Lists};
+use crate::words::{bytes, count, files, of, shown};
 
-pub fn section(context: &Context, folders: &[Folder]) -> Markup {
+pub fn section(context: &Context, folders: &[Folder], lists: &Lists) -> Markup {
     html! {
         section aria-labelledby="folders-head" hidden[folders.is_empty()] {
             h2 #folders-head { "Folders" }
-            @for folder in folders { (article(context, folder)) }
+            @for folder in folders { (article(context, folder, lists.deleted(folder.id))) }
         }
     }
 }
 
-fn article(context: &Context, folder: &Folder) -> Markup {
+fn article(context: &Context, folder: &Folder, deleted: &[Gone]) -> Markup {
     let id = folder.id;
     let class = if folder.offline.is_some() { "card off" } else { "card" };
     html! {
@@ -36,6 +37,7 @@ fn article(context: &Context, folder: &Folder) -> Markup {
             (counts(folder))
             @if folder.files > 0 { (ages::figure(folder)) }
             (schedule(context, folder))
+            (list_deleted(context, folder, deleted))
             (steer(context, folder))
         }
     }
@@ -43,12 +45,32 @@ fn article(context: &Context, folder: &Folder) -> Markup {
 
 /// Files by class, each with its number.
 fn counts(folder: &Folder) -> Markup {
-    let counted = Class::ALL.iter().map(|class| (*class, folder.count(*class)));
+    let counted = CLASSES.iter().map(|class| (*class, folder.count(*class)));
     html! {
         ul class="counts" {
             @if folder.offline.is_some() { li { "Last known:" } }
             @for (class, number) in counted.filter(|(_, number)| *number > 0) {
                 li { b { (count(number)) } " " (class) }
+            }
+        }
+    }
+}
+
+/// Files of a working folder whose records `update` deleted.
+fn list_deleted(context: &Context, folder: &Folder, deleted: &[Gone]) -> Markup {
+    html! {
+        @if !deleted.is_empty() {
+            details id={ "deleted-" (folder.id) } {
+                summary { (files(deleted.len() as u64)) " deleted in the last " (runs::DAYS) " days" }
+                ul class="rows" {
+                    @for gone in deleted.iter().take(Lists::MOST) {
+                        li { div class="row" { bdi { (shown(&gone.name)) } " " span class="brief" { (context.time(gone.at)) } } }
+                    }
+                }
+                @if deleted.len() > Lists::MOST {
+                    p { "The newest " (Lists::MOST) ". For all of them, run:" }
+                    (block(&command(&context.catalog, "report --deleted")))
+                }
             }
         }
     }

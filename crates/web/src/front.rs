@@ -30,7 +30,7 @@ pub fn parts(
     let roots = load::folders(&catalog, context.now)?;
     let folders: Vec<_> = roots.iter().map(|(_, folder)| folder.clone()).collect();
     put(first(context, &folders, daemon.reading().as_ref()));
-    put(second(context, &folders, &load::lists(&catalog, &roots)?));
+    put(second(context, &folders, &load::lists(&catalog, &roots, context.now)?));
     put(runs::section(context, &folders, &load::runs(&catalog, context.now)?));
     Ok(())
 }
@@ -45,7 +45,7 @@ pub fn second(context: &Context, folders: &[Folder], lists: &Lists) -> Markup {
     html! {
         (attention::section(context, folders, lists))
         (changes::section(context, folders, lists))
-        (folders::section(context, folders))
+        (folders::section(context, folders, lists))
     }
 }
 

@@ -1,13 +1,12 @@
 //! What the pages show, read from the catalog.
 
-use std::io;
 use std::path::PathBuf;
 
-use lanesum_catalog::{Attention, Catalog, CatalogError, Class, Event, FileFilter, Root};
+use lanesum_catalog::{Catalog, CatalogError, Class, Event, FileFilter, Root};
 
 use crate::file::PAGE;
 use crate::runs::{DAYS, Runs};
-use crate::view::{File, Folder, Lists, Past};
+use crate::view::{File, Folder, Gone, Lists, Past};
 use crate::words::DAY;
 
 /// Entries of the history of a file.
@@ -20,14 +19,10 @@ pub fn folders(catalog: &Catalog, now: i64) -> Result<Vec<(Root, Folder)>, Catal
 }
 
 /// The first files of each root that are not `ok`.
-pub fn lists(catalog: &Catalog, roots: &[(Root, Folder)]) -> Result<Lists, CatalogError> {
+pub fn lists(catalog: &Catalog, roots: &[(Root, Folder)], now: i64) -> Result<Lists, CatalogError> {
     let mut lists = Lists::default();
-    let needs = |(_, folder): &(Root, Folder)| folder.attention > Attention::Nothing;
-    if !roots.iter().any(needs) {
-        return Ok(lists);
-    }
     let mut filter = FileFilter::default();
-    filter.only_bad = true;
+    (filter.only_bad, filter.most_each) = (true, Lists::MOST);
     catalog.files(&filter, &mut |file| {
         if let Some((root, _)) = roots.iter().find(|(root, _)| root.id() == file.root) {
             lists.add(root.id(), File::of(file, root));
@@ -41,8 +36,19 @@ pub fn lists(catalog: &Catalog, roots: &[(Root, Folder)]) -> Result<Lists, Catal
             }
         }
     }
+    for (root, _) in roots {
+        lists.add_deleted(root.id(), deleted(catalog, root, now)?);
+    }
     lists.sort();
     Ok(lists)
+}
+
+/// Files whose records `update` deleted, newest first.
+fn deleted(catalog: &Catalog, root: &Root, now: i64) -> Result<Vec<Gone>, CatalogError> {
+    let all = catalog.deleted(root, now - DAYS * DAY)?.into_iter();
+    let gone =
+        all.map(|it| Gone { name: root.below(&it.path).unwrap_or_default().to_vec(), at: it.at });
+    Ok(gone.collect())
 }
 
 /// The runs of the last days.
@@ -55,39 +61,30 @@ pub fn runs(catalog: &Catalog, now: i64) -> Result<Runs, CatalogError> {
     Ok(runs)
 }
 
-/// A page of the files of one class in a root, after the first `from`.
+/// A page of the files of one class in a root: those of pending ones after so many, those of
+/// recorded ones after this id.
 pub fn files(
     catalog: &Catalog,
     root: &Root,
     class: Class,
-    from: usize,
+    after: i64,
 ) -> Result<Vec<File>, CatalogError> {
     if class == Class::New {
         let pending = catalog.pending(root)?.into_iter().filter(|it| it.class == class);
-        return Ok(pending.skip(from).take(PAGE).map(|it| File::of_pending(it, root)).collect());
+        let pending = pending.skip(after.try_into().unwrap_or(0)).take(PAGE);
+        return Ok(pending.map(|it| File::of_pending(it, root)).collect());
     }
     let mut filter = FileFilter::default();
-    filter.only_bad = true;
-    let (mut before, mut files) = (0, Vec::new());
-    let taken = catalog.files(&filter, &mut |file| {
-        if file.root != root.id() || file.class != class {
-            return Ok(());
+    (filter.root, filter.only_bad) = (Some(root.id()), true);
+    (filter.after, filter.most_each) = (after, PAGE);
+    let mut files = Vec::new();
+    catalog.files(&filter, &mut |file| {
+        if file.class == class {
+            files.push(File::of(file, root));
         }
-        if before < from {
-            before += 1;
-            return Ok(());
-        }
-        if files.len() == PAGE {
-            // The page is full: this ends the list early.
-            return Err(io::ErrorKind::Interrupted.into());
-        }
-        files.push(File::of(file, root));
         Ok(())
-    });
-    match taken {
-        Err(CatalogError::Output(_)) | Ok(()) => Ok(files),
-        Err(error) => Err(error),
-    }
+    })?;
+    Ok(files)
 }
 
 /// A recorded file.
@@ -104,7 +101,7 @@ pub fn file(catalog: &Catalog, id: i64) -> Result<Option<Found>, CatalogError> {
     let Some(root) = catalog.root(file.root)? else { return Ok(None) };
     let is_lost = matches!(file.class, Class::Damaged | Class::Missing);
     let copy = match is_lost {
-        true => catalog.find_copies(&[file.recorded.digests.clone()])?.pop().flatten(),
+        true => catalog.find_copies(std::slice::from_ref(&file.recorded.digests))?.pop().flatten(),
         false => None,
     };
     let events =

@@ -242,7 +242,7 @@ async fn list_page(
     Query(asked): Query<HashMap<String, String>>,
     headers: HeaderMap,
 ) -> Response {
-    let from = asked.get("from").and_then(|from| from.parse().ok()).unwrap_or(0);
+    let after = asked.get("after").and_then(|after| after.parse().ok()).unwrap_or(0);
     made(&app, &headers, move |context, catalog| {
         let class = Class::from_name(&class).filter(|class| *class != Class::Ok);
         let (Ok(id), Some(class)) = (id.parse::<i64>(), class) else { return Ok(None) };
@@ -250,8 +250,8 @@ async fn list_page(
         let Some((root, folder)) = folders.into_iter().find(|(root, _)| root.id() == id) else {
             return Ok(None);
         };
-        let files = load::files(catalog, &root, class, from)?;
-        Ok(Some(file::list(context, &folder, class, from, &files)))
+        let files = load::files(catalog, &root, class, after)?;
+        Ok(Some(file::list(context, &folder, class, after, &files)))
     })
     .await
 }

@@ -4,7 +4,7 @@ use lanesum_catalog::{Class, Outcome};
 use maud::{Markup, html};
 
 use crate::rows;
-use crate::view::{Context, Folder, Past};
+use crate::view::{CLASSES, Context, Folder, Past};
 use crate::words::{bytes, count, files, of};
 
 /// Days that are shown.
@@ -86,14 +86,15 @@ fn row(context: &Context, folders: &[Folder], run: &Past) -> Markup {
 
 /// Files by class but `ok`, the damaged and missing ones in red.
 fn found(run: &Past) -> Markup {
-    let counted: Vec<_> =
-        run.counts.iter().filter(|(class, number)| **class != Class::Ok && **number > 0).collect();
+    let number = |class: &Class| run.counts.get(class).copied().unwrap_or(0);
+    let counted = CLASSES.iter().filter(|class| **class != Class::Ok && number(class) > 0);
+    let counted: Vec<_> = counted.map(|class| (*class, number(class))).collect();
     let is_bad = |class| matches!(class, Class::Damaged | Class::Missing);
     html! {
         @if counted.is_empty() { "nothing" }
         @for (place, (class, number)) in counted.into_iter().enumerate() {
             @if place > 0 { ", " }
-            span class=[is_bad(*class).then_some("bad")] { (count(*number)) " " (class) }
+            span class=[is_bad(class).then_some("bad")] { (count(number)) " " (class) }
         }
     }
 }

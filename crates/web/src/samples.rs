@@ -58,8 +58,8 @@ pub fn folder(id: i64, path: &str) -> Folder {
     }
 }
 
-/// The same with so many files of a class.
-fn with(mut folder: Folder, attention: Attention, counts: &[(Class, u64)]) -> Folder {
+/// Lets a folder have so many files of classes other than `ok`.
+pub fn count(folder: &mut Folder, attention: Attention, counts: &[(Class, u64)]) {
     for (class, number) in counts {
         folder.counts.insert(*class, *number);
         if *class != Class::New {
@@ -67,6 +67,10 @@ fn with(mut folder: Folder, attention: Attention, counts: &[(Class, u64)]) -> Fo
         }
     }
     folder.attention = folder.attention.max(attention);
+}
+
+fn with(mut folder: Folder, attention: Attention, counts: &[(Class, u64)]) -> Folder {
+    count(&mut folder, attention, counts);
     folder
 }
 
@@ -214,16 +218,79 @@ pub fn all() -> Vec<Sample> {
     ]
 }
 
+fn page(name: &str) -> String {
+    all().into_iter().find(|sample| sample.name == name).expect(name).page
+}
+
+/// A part of a page from its beginning to its end.
+fn part<'page>(page: &'page str, begin: &str, end: &str) -> &'page str {
+    let (_, rest) = page.split_once(begin).expect(begin);
+    rest.split_once(end).expect(end).0
+}
+
+#[test]
+fn each_damaged_file_has_one_row_and_commands_come_once() {
+    let page = page("damaged");
+    let attention = part(&page, "<section id=\"attention\"", "</section>");
+    assert_eq!(attention.matches("<details id=\"file-").count(), 6);
+    assert_eq!(attention.matches("/srv/photos</bdi>").count(), 1, "the heading");
+    assert_eq!(attention.matches(">lanesum update ").count(), 1);
+    assert_eq!(
+        attention.matches("accept --catalog /var/lib/lanesum/catalog.db -- PATH").count(),
+        1
+    );
+    assert!(!attention.contains("forget"), "{attention}");
+    assert!(!attention.contains("<details open"), "details are folded");
+}
+
+#[test]
+fn times_are_local() {
+    let page = page("ok");
+    assert!(page.contains(">2026-11-24 22:03 +01:00</time>"), "{page}");
+    assert!(page.contains("datetime=\"2026-11-24T21:03:00Z\""), "{page}");
+}
+
+#[test]
+fn sections_without_content_are_hidden() {
+    let page = page("ok");
+    for id in ["reading", "attention", "changes"] {
+        let tag = part(&page, &format!("<section id=\"{id}\""), ">");
+        assert!(tag.contains(" hidden"), "{id}: {tag}");
+    }
+    assert_eq!(page.matches("<details open").count(), 0);
+    assert!(page.contains("24 runs without findings") && page.contains("No run found anything."));
+}
+
+#[test]
+fn an_offline_folder_has_no_coloured_bar() {
+    let page = page("offline");
+    let folder = part(&page, "id=\"folder-1\"", "</article>");
+    assert!(folder.contains("class=\"ages off\"") && folder.contains("Last known:"), "{folder}");
+    assert!(page.contains("Connect the disk."), "{page}");
+}
+
+#[test]
+fn changes_are_apart_from_problems() {
+    let page = page("changes");
+    let changes = part(&page, "<section id=\"changes\"", "</section>");
+    assert!(changes.contains("/home/anna</bdi>: 2 edited, 1 new, 1 moved, 1 missing"), "{changes}");
+    assert!(changes.contains("to /home/anna/papers/tax 2026/scan.pdf"), "{changes}");
+    assert!(page.contains("<section id=\"attention\" data-live hidden"), "{page}");
+}
+
+#[test]
+fn an_error_of_the_disk_is_shown_with_its_text() {
+    let page = page("unchecked");
+    assert!(page.contains("Input/output error (os error 5)"), "{page}");
+    assert!(page.contains("1 unreadable, 1 unchecked; 6,547 ok"), "{page}");
+}
+
 #[test]
 fn samples_are_written_where_they_are_asked_for() {
-    let samples = all();
-    assert_eq!(samples.len(), 11);
-    if let Some(directory) = std::env::var_os("LANESUM_PAGES") {
-        let directory = Path::new(&directory);
-        for Sample { name, page } in samples {
-            let page = page.replace("\"/style.css\"", "\"style.css\"");
-            let page = page.replace("\"/script.js\"", "\"script.js\"");
-            std::fs::write(directory.join(name).with_extension("html"), page).unwrap();
-        }
+    let Some(directory) = std::env::var_os("LANESUM_PAGES") else { return };
+    for Sample { name, page } in all() {
+        let page = page.replace("\"/style.css\"", "\"style.css\"");
+        let page = page.replace("\"/script.js\"", "\"script.js\"");
+        std::fs::write(Path::new(&directory).join(name).with_extension("html"), page).unwrap();
     }
 }

@@ -24,7 +24,9 @@ impl Verdict {
             return Self { attention: None, headline, changes: String::new() };
         }
         let problems = problems(folders);
-        let ok: u64 = online(folders).map(|folder| folder.count(Class::Ok)).sum();
+        // Overdue files are `ok` in the catalog, and counted apart here.
+        let is_ok = |folder: &Folder| folder.count(Class::Ok).saturating_sub(folder.overdue);
+        let ok: u64 = online(folders).map(is_ok).sum();
         let total: u64 = folders.iter().map(|folder| folder.files).sum();
         let headline = match (problems.is_empty(), total) {
             (true, 0) => "No file is recorded".to_owned(),
@@ -142,5 +144,61 @@ fn icon(class: &str) -> Markup {
             circle cx="12" cy="12" r="11" {}
             path d=(path) {}
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples;
+
+    fn verdict(change: impl FnOnce(&mut Folder)) -> (&'static str, String, String) {
+        let mut folder = samples::folder(1, "/a");
+        change(&mut folder);
+        let verdict = Verdict::of(&[folder]);
+        (verdict.class(), verdict.headline, verdict.changes)
+    }
+
+    #[test]
+    fn the_most_important_counts_come_first() {
+        let (class, headline, changes) = verdict(|folder| {
+            let counts = [(Class::Damaged, 2), (Class::Missing, 1), (Class::Edited, 3)];
+            samples::count(folder, Attention::Problem, &counts);
+        });
+        assert_eq!((class, &*headline), ("problem", "2 damaged, 1 missing; 6,543 ok"));
+        assert_eq!(changes, "3 edited");
+    }
+
+    #[test]
+    fn io_errors_are_unreadable_and_not_counted_twice() {
+        let (class, headline, _) = verdict(|folder| {
+            samples::count(folder, Attention::Problem, &[(Class::Unchecked, 3)]);
+            folder.io_errors = 1;
+        });
+        assert_eq!((class, &*headline), ("problem", "1 unreadable, 2 unchecked; 6,546 ok"));
+    }
+
+    #[test]
+    fn overdue_files_are_not_ok() {
+        let (class, headline, _) = verdict(|folder| {
+            samples::count(folder, Attention::Incomplete, &[]);
+            folder.overdue = 9;
+        });
+        assert_eq!((class, &*headline), ("incomplete", "9 overdue; 6,540 ok"));
+    }
+
+    #[test]
+    fn files_of_an_offline_folder_are_not_ok() {
+        let (class, headline, _) = verdict(|folder| {
+            samples::count(folder, Attention::Incomplete, &[]);
+            folder.offline = Some(samples::away());
+        });
+        assert_eq!((class, &*headline), ("incomplete", "1 folder offline; 0 ok"));
+    }
+
+    #[test]
+    fn a_folder_that_is_ok_is_all_ok() {
+        assert_eq!(verdict(|_| {}), ("ok", "All 6,549 files ok".to_owned(), String::new()));
+        assert_eq!(Verdict::of(&[]).class(), "empty");
     }
 }

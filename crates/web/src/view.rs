@@ -14,6 +14,18 @@ use maud::{Markup, html};
 
 use crate::words::{ago, minute, second};
 
+/// All classes, the most important first.
+pub const CLASSES: [Class; 8] = [
+    Class::Damaged,
+    Class::Missing,
+    Class::Unchecked,
+    Class::Offline,
+    Class::Edited,
+    Class::New,
+    Class::Moved,
+    Class::Ok,
+];
+
 /// What all parts of a page share.
 #[derive(Clone, Debug)]
 pub struct Context {
@@ -239,10 +251,19 @@ fn name(path: &Path, root: &Root) -> Vec<u8> {
     root.below(path).unwrap_or_else(|| path.as_os_str().as_bytes()).to_vec()
 }
 
+/// A file whose record `update` deleted.
+#[derive(Clone, Debug)]
+pub struct Gone {
+    /// The path below the root.
+    pub name: Vec<u8>,
+    pub at: i64,
+}
+
 /// The first files of each class in each root.
 #[derive(Debug, Default)]
 pub struct Lists {
     lists: BTreeMap<(i64, Class), Vec<File>>,
+    deleted: BTreeMap<i64, Vec<Gone>>,
 }
 
 impl Lists {
@@ -258,6 +279,14 @@ impl Lists {
 
     pub fn of(&self, root: i64, class: Class) -> &[File] {
         self.lists.get(&(root, class)).map_or(&[], Vec::as_slice)
+    }
+
+    pub fn add_deleted(&mut self, root: i64, deleted: Vec<Gone>) {
+        self.deleted.insert(root, deleted);
+    }
+
+    pub fn deleted(&self, root: i64) -> &[Gone] {
+        self.deleted.get(&root).map_or(&[], Vec::as_slice)
     }
 
     /// Sorts each list by path.

@@ -513,14 +513,14 @@ fn many_damaged_files_come_in_pages() {
     loop {
         let list = browser.get(&path).body;
         seen.extend(ids(&list));
-        let Some((_, next)) = list.split_once("href=\"/files/1/damaged?from=") else { break };
-        path = format!("/files/1/damaged?from={}", next.split('"').next().unwrap());
+        let Some((_, next)) = list.split_once("href=\"/files/1/damaged?after=") else { break };
+        path = format!("/files/1/damaged?after={}", next.split('"').next().unwrap());
     }
     assert_eq!(seen.len(), 120);
     seen.sort();
     seen.dedup();
     assert_eq!(seen.len(), 120);
-    assert_eq!(browser.get("/files/1/damaged?from=%27+OR+1").status, 200);
+    assert_eq!(browser.get("/files/1/damaged?after=%27+OR+1").status, 200);
 }
 
 #[test]
@@ -595,7 +595,7 @@ fn edits_and_new_files_need_no_attention() {
     }
     assert!(!changes.contains("accept") && changes.contains("lanesum update"), "{changes}");
     let new = browser.get("/files/1/new").body;
-    assert!(new.contains("1 new files in ") && new.contains(">new<"), "{new}");
+    assert!(new.contains("1 new file in ") && new.contains(">new<"), "{new}");
 }
 
 #[test]
@@ -739,7 +739,10 @@ fn a_socket_is_private() {
     let file = folder.path().join("file");
     fs::write(&file, "my own").unwrap();
     assert!(
-        Door::open(&Endpoint::Socket(file.clone())).unwrap_err().to_string().contains("not a socket")
+        Door::open(&Endpoint::Socket(file.clone()))
+            .unwrap_err()
+            .to_string()
+            .contains("not a socket")
     );
     assert_eq!(fs::read_to_string(file).unwrap(), "my own");
 }
