@@ -31,7 +31,7 @@ pub fn parts(
     let folders: Vec<_> = roots.iter().map(|(_, folder)| folder.clone()).collect();
     put(first(context, &folders, daemon.reading().as_ref()));
     put(second(context, &folders, &load::lists(&catalog, &roots, context.now)?));
-    put(runs::section(context, &folders, &load::runs(&catalog, context.now)?));
+    put(runs::section(context, &folders, &load::runs(&catalog, &roots, context.now)?));
     Ok(())
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use lanesum_catalog::{Catalog, CatalogError, Class, Event, FileFilter, Root};
+use lanesum_catalog::{Catalog, CatalogError, Class, Event, FileFilter, Profile, Root};
 
 use crate::file::PAGE;
 use crate::runs::{DAYS, Runs};
@@ -52,10 +52,11 @@ fn deleted(catalog: &Catalog, root: &Root, now: i64) -> Result<Vec<Gone>, Catalo
 }
 
 /// The runs of the last days.
-pub fn runs(catalog: &Catalog, now: i64) -> Result<Runs, CatalogError> {
+pub fn runs(catalog: &Catalog, roots: &[(Root, Folder)], now: i64) -> Result<Runs, CatalogError> {
     let mut runs = Runs::default();
     catalog.runs(now - DAYS * DAY, &mut |run| {
-        runs.add(Past::of(run));
+        let root = roots.iter().find(|(root, _)| root.id() == run.root);
+        runs.add(Past::of(run), root.map_or_else(Profile::default, |it| it.0.settings.profile));
         Ok(())
     })?;
     Ok(runs)

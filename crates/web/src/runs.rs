@@ -1,6 +1,6 @@
 //! The runs of the last ninety days.
 
-use lanesum_catalog::{Class, Outcome};
+use lanesum_catalog::{Class, Outcome, Profile};
 use maud::{Markup, html};
 
 use crate::rows;
@@ -12,21 +12,21 @@ pub const DAYS: i64 = 90;
 /// Runs that are listed of each kind.
 const MOST: usize = 20;
 
-/// The newest runs, apart: those with findings, and the others.
+/// The newest runs, apart: those that need attention, and the others.
 #[derive(Debug, Default)]
 pub struct Runs {
-    notable: Vec<Past>,
-    notable_total: u64,
-    usual: Vec<Past>,
-    usual_total: u64,
+    problems: Vec<Past>,
+    problems_total: u64,
+    others: Vec<Past>,
+    others_total: u64,
 }
 
 impl Runs {
-    /// Adds a run. The newest come first.
-    pub fn add(&mut self, run: Past) {
-        let (list, total) = match run.is_notable() {
-            true => (&mut self.notable, &mut self.notable_total),
-            false => (&mut self.usual, &mut self.usual_total),
+    /// Adds a run over a root of this profile. The newest come first.
+    pub fn add(&mut self, run: Past, profile: Profile) {
+        let (list, total) = match run.needs_attention(profile) {
+            true => (&mut self.problems, &mut self.problems_total),
+            false => (&mut self.others, &mut self.others_total),
         };
         *total += 1;
         if list.len() < MOST {
@@ -39,18 +39,18 @@ pub fn section(context: &Context, folders: &[Folder], runs: &Runs) -> Markup {
     html! {
         section #runs data-live aria-labelledby="runs-head" hidden[folders.is_empty()] {
             h2 #runs-head { "Runs of the last " (DAYS) " days" }
-            @if runs.notable_total == 0 { p { "No run found anything." } }
+            @if runs.problems_total == 0 { p { "No run found problems." } }
             @else {
-                (table(context, folders, &runs.notable))
-                @if runs.notable_total > MOST as u64 {
-                    p { "The newest " (MOST) " of " (of(runs.notable_total, "run")) " with findings." }
+                (table(context, folders, &runs.problems))
+                @if runs.problems_total > MOST as u64 {
+                    p { "The newest " (MOST) " of " (of(runs.problems_total, "run")) " with problems." }
                 }
             }
-            @if runs.usual_total > 0 {
-                details #usual-runs {
-                    summary { (of(runs.usual_total, "run")) " without findings" }
-                    @if runs.usual_total > MOST as u64 { p { "The newest " (MOST) ":" } }
-                    (table(context, folders, &runs.usual))
+            @if runs.others_total > 0 {
+                details #other-runs {
+                    summary { (of(runs.others_total, "run")) " without problems" }
+                    @if runs.others_total > MOST as u64 { p { "The newest " (MOST) ":" } }
+                    (table(context, folders, &runs.others))
                 }
             }
         }
@@ -84,10 +84,12 @@ fn row(context: &Context, folders: &[Folder], run: &Past) -> Markup {
     }
 }
 
-/// Files by class but `ok`, the damaged and missing ones in red.
+/// Files that are not `ok`, by class. Damaged and missing ones are red.
 fn found(run: &Past) -> Markup {
     let number = |class: &Class| run.counts.get(class).copied().unwrap_or(0);
-    let counted = CLASSES.iter().filter(|class| **class != Class::Ok && number(class) > 0);
+    // Offline is how the run ended.
+    let is_shown = |class: &&Class| !matches!(class, Class::Ok | Class::Offline);
+    let counted = CLASSES.iter().filter(is_shown).filter(|class| number(class) > 0);
     let counted: Vec<_> = counted.map(|class| (*class, number(class))).collect();
     let is_bad = |class| matches!(class, Class::Damaged | Class::Missing);
     html! {
@@ -99,10 +101,10 @@ fn found(run: &Past) -> Markup {
     }
 }
 
-/// A run in one line: `scrub of 2026-11-24 21:03 +01:00, stopped at a limit, 512 files read`.
+/// A run in one line: `scrub, 2026-11-24 21:03 +01:00, stopped at a limit, 512 files read`.
 pub fn words(context: &Context, run: &Past, is_running: bool) -> Markup {
     html! {
-        (run.verb.name()) " of " (context.time(run.started))
+        (run.verb.name()) ", " (context.time(run.started))
         @if let Some(words) = outcome(run, is_running) { ", " (words) }
         ", " (files(run.files)) " read"
     }

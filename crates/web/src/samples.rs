@@ -128,10 +128,13 @@ fn sample(name: &'static str, folders: &[Folder], lists: &Lists) -> Sample {
         if folder.attention == Attention::Problem {
             let damaged = folder.count(Class::Damaged);
             let counts = [(Class::Ok, 118), (Class::Damaged, damaged), (Class::Edited, 3)];
-            runs.add(past(folder.id, Verb::Scrub, Outcome::Complete, &counts));
+            runs.add(past(folder.id, Verb::Scrub, Outcome::Complete, &counts), Profile::Archive);
         }
         for _ in 0..12 {
-            runs.add(past(folder.id, Verb::Scrub, Outcome::Complete, &[(Class::Ok, 120)]));
+            runs.add(
+                past(folder.id, Verb::Scrub, Outcome::Complete, &[(Class::Ok, 120)]),
+                Profile::Archive,
+            );
         }
     }
     let reading = (name == "reading").then(|| Reading {
@@ -258,7 +261,7 @@ fn sections_without_content_are_hidden() {
         assert!(tag.contains(" hidden"), "{id}: {tag}");
     }
     assert_eq!(page.matches("<details open").count(), 0);
-    assert!(page.contains("24 runs without findings") && page.contains("No run found anything."));
+    assert!(page.contains("24 runs without problems") && page.contains("No run found problems."));
 }
 
 #[test]

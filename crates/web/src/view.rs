@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use lanesum_catalog::{
-    Attention, Class, Content, Counts, FileStatus, Outcome, PartlyRead, Pending, Reason, Root,
-    RootStatus, Run, Settings, Steering, Verb,
+    Attention, Class, Content, Counts, FileStatus, Outcome, PartlyRead, Pending, Profile, Reason,
+    Root, RootStatus, Run, Settings, Steering, Verb,
 };
 use maud::{Markup, html};
 
@@ -202,12 +202,12 @@ impl Past {
         }
     }
 
-    /// Whether the run found files that are not as recorded, or ended early.
-    pub fn is_notable(&self) -> bool {
-        let found = self.counts.iter().any(|(class, count)| *class != Class::Ok && *count > 0);
+    /// Whether the run needs attention in a root of this profile: it found problems, or ended early.
+    pub fn needs_attention(&self, profile: Profile) -> bool {
+        let found = self.counts.iter().filter(|(_, count)| **count > 0);
+        let mut found = found.map(|(class, _)| Attention::of(*class, None, profile));
         let is_usual = matches!(self.outcome, Outcome::Begun | Outcome::Complete | Outcome::Part);
-        // A first `add` finds new files only.
-        (found && self.verb != Verb::Add) || !is_usual
+        !is_usual || found.any(|attention| attention >= Attention::Incomplete)
     }
 }
 
