@@ -14,25 +14,27 @@ use crate::manifest::Manifest;
 use crate::names::{canonical, is_payload};
 use crate::open::Bag;
 use crate::read::Task;
+use crate::result::ExpectedDigest;
 use crate::validate::by_normal_form;
 
-/// The files to be read, in the order of their names.
+/// The files that manifests list, in the order of their names.
 pub(crate) type Checks = Vec<Check>;
 
-/// A file to be read, and what its digests should be.
+/// A file that manifests list, and what its digests should be.
 #[derive(Debug)]
 pub(crate) struct Check {
-    pub(crate) task: Task,
-    /// With the names of the manifests.
-    expected: Vec<(String, Digest)>,
+    pub(crate) name: Vec<u8>,
+    /// None of a file that cannot be read: a finding says why.
+    pub(crate) task: Option<Task>,
+    pub(crate) expected: Vec<ExpectedDigest>,
 }
 
 impl Check {
     /// What is wrong with a file of these digests.
     pub(crate) fn compare(&self, found: &Digests) -> Option<Problem> {
-        let differs = |(_, digest): &&(String, Digest)| !found.contains(digest);
+        let differs = |expected: &&ExpectedDigest| !found.contains(&expected.digest);
         let said: Vec<_> =
-            self.expected.iter().filter(differs).map(|(name, _)| name.as_str()).collect();
+            self.expected.iter().filter(differs).map(|it| it.manifest.as_str()).collect();
         (!said.is_empty()).then(|| Problem::Changed(said.join(" and ")))
     }
 }
@@ -173,39 +175,54 @@ fn look_at_fetch(bag: &mut Bag, expected: &Expected) {
     bag.findings.append(&mut findings);
 }
 
-/// Looks at what manifests list; what of it can be read.
+/// Looks at what manifests list.
 fn listed(bag: &mut Bag, expected: &Expected) -> Checks {
     let mut checks = Checks::new();
     let mut findings = Vec::new();
     for (name, said) in expected {
         let by = |number: usize| bag.manifests[number].0.name.clone();
-        let by_all =
-            || said.iter().map(|&(number, _)| by(number)).collect::<Vec<_>>().join(" and ");
-        if bag.is_unreadable(name) {
-            continue;
-        }
-        match bag.contents.entries.get(name) {
-            Some(Content::File(_)) => {}
-            Some(Content::Link(Target::File(_))) => {
-                findings.push(Finding::warning(&**name, Problem::LinkToFile));
-            }
-            Some(other) => {
-                findings.push(Finding::error(&**name, why_not(other, by_all())));
-                continue;
-            }
-            None => {
-                findings.push(Finding::error(&**name, absent(bag, name, by_all())));
-                continue;
-            }
-        }
-        let is_link = matches!(bag.contents.entries.get(name), Some(Content::Link(_)));
-        let algorithms = said.iter().map(|(_, digest)| digest.algorithm()).collect();
-        let task = Task { name: name.clone(), is_link, algorithms };
-        let expected = said.iter().map(|&(number, digest)| (by(number), digest)).collect();
-        checks.push(Check { task, expected });
+        let digest = |&(number, digest): &_| ExpectedDigest { manifest: by(number), digest };
+        let task = task(bag, name, said, &mut findings);
+        checks.push(Check {
+            name: name.clone(),
+            task,
+            expected: said.iter().map(digest).collect(),
+        });
     }
     bag.findings.append(&mut findings);
     checks
+}
+
+/// How a listed file is read. None if it cannot be: then a finding says why.
+fn task(
+    bag: &Bag,
+    name: &[u8],
+    said: &[(usize, Digest)],
+    findings: &mut Vec<Finding>,
+) -> Option<Task> {
+    if bag.is_unreadable(name) {
+        return None;
+    }
+    let by_all = || {
+        let names = said.iter().map(|&(number, _)| &*bag.manifests[number].0.name);
+        names.collect::<Vec<_>>().join(" and ")
+    };
+    let entry = bag.contents.entries.get(name);
+    let problem = match entry {
+        Some(Content::File(_)) => None,
+        Some(Content::Link(Target::File(_))) => {
+            findings.push(Finding::warning(name, Problem::LinkToFile));
+            None
+        }
+        Some(other) => Some(why_not(other, by_all())),
+        None => Some(absent(bag, name, by_all())),
+    };
+    if let Some(problem) = problem {
+        findings.push(Finding::error(name, problem));
+        return None;
+    }
+    let algorithms = said.iter().map(|(_, digest)| digest.algorithm()).collect();
+    Some(Task { name: name.to_vec(), is_link: matches!(entry, Some(Content::Link(_))), algorithms })
 }
 
 /// Why something that is there is no file.

@@ -16,6 +16,7 @@
 #![forbid(unsafe_code)]
 
 mod changes;
+mod class;
 mod complete;
 mod contents;
 mod create;
@@ -29,6 +30,7 @@ mod manifest;
 mod names;
 mod open;
 mod read;
+mod result;
 mod staging;
 mod tags;
 mod text;
@@ -36,6 +38,7 @@ mod update;
 mod validate;
 
 pub use changes::{Change, Difference, TagChange};
+pub use class::Class;
 pub use contents::Special;
 pub use create::{CreateOptions, Created, Creation, Prepared};
 pub use declaration::{BadDeclaration, Version};
@@ -43,6 +46,7 @@ pub use error::BagError;
 pub use finding::{Finding, Problem, Severity};
 pub use info::{BadElement, BadOxum, Element, Oxum};
 pub use names::Unsafe;
+pub use result::{ExpectedDigest, FileResult};
 pub use update::{Update, UpdateOptions};
 pub use validate::{QuickLook, Report, Validation};
 

@@ -5,15 +5,16 @@ use std::collections::{BTreeMap, HashMap};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use lanesum_checksum::{Algorithms, engine};
+use lanesum_checksum::{Algorithms, Digests, engine};
 
-use crate::complete::{Checks, complete};
+use crate::complete::{Check, Checks, complete};
 use crate::declaration::Version;
 use crate::finding::{Finding, Problem};
 use crate::info::Oxum;
 use crate::names::{self, is_payload};
 use crate::open::Bag;
 use crate::read::{self, Task};
+use crate::result::FileResult;
 
 /// A bag that is looked at, and whose files are to be [read](Self::read).
 ///
@@ -75,45 +76,107 @@ impl Validation {
     /// The algorithms of the manifests, as far as they are computed here.
     #[must_use]
     pub fn algorithms(&self) -> Algorithms {
-        self.checks
-            .iter()
-            .map(|check| check.task.algorithms)
-            .fold(Algorithms::NONE, Algorithms::union)
+        self.tasks().map(|task| task.algorithms).fold(Algorithms::NONE, Algorithms::union)
     }
 
     /// The files that are to be read, for a total.
     pub fn files(&self) -> impl Iterator<Item = PathBuf> + Send + use<> {
-        let paths: Vec<_> = self.checks.iter().map(|check| check.task.path(&self.root)).collect();
+        let paths: Vec<_> = self.tasks().map(|task| task.path(&self.root)).collect();
         paths.into_iter()
+    }
+
+    fn tasks(&self) -> impl Iterator<Item = &Task> {
+        self.checks.iter().filter_map(|check| check.task.as_ref())
     }
 
     /// Reads each file once, for all manifests, and tells what is found, in the order of the names.
     pub fn read(self, options: &engine::Options, mut tell: impl FnMut(&Finding)) -> Report {
+        self.run(options, |check, _, problem| {
+            if let Some(problem) = problem {
+                tell(&Finding::error(&*check.name, problem));
+            }
+        })
+    }
+
+    /// Reads each file once, for all manifests, and reports the result of each name in byte order:
+    /// of every file that a manifest lists, and of every other name that has findings. The findings
+    /// that were known [before](Self::findings) are in these results, too.
+    ///
+    /// If the run is stopped, the files that were not read have neither digests nor findings.
+    ///
+    /// ```
+    /// # use std::fs;
+    /// # use lanesum_bag::Validation;
+    /// # use lanesum_checksum::engine;
+    /// # let bag = tempfile::tempdir()?;
+    /// # fs::create_dir(bag.path().join("data"))?;
+    /// # fs::write(bag.path().join("data/a"), "damaged")?;
+    /// # fs::write(bag.path().join("manifest-md5.txt"), "900150983cd24fb0d6963f7d28e17f72  data/a\n")?;
+    /// # fs::write(bag.path().join("bagit.txt"), "BagIt-Version: 1.0\nTag-File-Character-Encoding: UTF-8\n")?;
+    /// let mut damaged = Vec::new();
+    /// Validation::prepare(bag.path())?.read_each(&engine::Options::default(), |file| {
+    ///     if file.class().is_some() {
+    ///         damaged.push(file.name.to_vec());
+    ///     }
+    /// });
+    /// assert_eq!(damaged, [b"data/a"]);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn read_each(
+        self,
+        options: &engine::Options,
+        mut report: impl FnMut(&FileResult<'_>),
+    ) -> Report {
+        let mut known: BTreeMap<Vec<u8>, Vec<Finding>> = BTreeMap::new();
+        for finding in &self.findings {
+            known.entry(finding.name.clone()).or_default().push(finding.clone());
+        }
+        let result = self.run(options, |check, found, problem| {
+            while let Some(first) = known.first_entry().filter(|it| *it.key() < check.name) {
+                let (name, findings) = first.remove_entry();
+                report(&FileResult::unlisted(&name, findings));
+            }
+            let mut findings = known.remove(&check.name).unwrap_or_default();
+            findings.extend(problem.map(|problem| Finding::error(&*check.name, problem)));
+            report(&FileResult { name: &check.name, expected: &check.expected, found, findings });
+        });
+        for (name, findings) in known {
+            report(&FileResult::unlisted(&name, findings));
+        }
+        result
+    }
+
+    /// Reads the files, and gives each listed one with its digests and what is wrong with them.
+    fn run(
+        self,
+        options: &engine::Options,
+        mut each: impl FnMut(&Check, Option<&Digests>, Option<Problem>),
+    ) -> Report {
         let Self { root, findings, checks, payload, .. } = self;
         let count =
             |is_error| findings.iter().filter(|it| it.is_error() == is_error).count() as u64;
         let mut report =
             Report { errors: count(true), warnings: count(false), payload, files: 0, bytes: 0 };
-        let tasks: Vec<Task> = checks.iter().map(|check| check.task.clone()).collect();
-        let to_read = tasks.len();
-        let mut done = 0;
-        for (number, result) in read::run(&root, tasks, options) {
-            done += 1;
-            let check = &checks[number];
-            let problem = match result {
-                Ok(hashed) => {
+        let tasks: Vec<Task> = checks.iter().filter_map(|check| check.task.clone()).collect();
+        let mut results = read::run(&root, tasks, options).peekable();
+        let mut numbers = 0..;
+        for check in &checks {
+            let number = check.task.as_ref().and_then(|_| numbers.next());
+            let result = results.next_if(|(of, _)| Some(*of) == number);
+            // A run that was stopped proves nothing.
+            let is_unread = number.is_some() && result.is_none();
+            let (found, problem) = match result.map(|(_, result)| result) {
+                Some(Ok(hashed)) => {
                     (report.files, report.bytes) = (report.files + 1, report.bytes + hashed.bytes);
-                    check.compare(&hashed.digests)
+                    let problem = check.compare(&hashed.digests);
+                    (Some(hashed.digests), problem)
                 }
-                Err(problem) => Some(problem),
+                Some(Err(problem)) => (None, Some(problem)),
+                None => (None, None),
             };
-            if let Some(problem) = problem {
-                report.errors += 1;
-                tell(&Finding::error(&*check.task.name, problem));
-            }
+            report.errors += u64::from(is_unread || problem.is_some());
+            each(check, found.as_ref(), problem);
         }
-        // A run that was stopped proves nothing.
-        report.errors += (to_read - done) as u64;
         report
     }
 }

@@ -73,11 +73,11 @@ fn choose(selection: &Selection, mut states: Vec<State>, times: &Times<'_>) -> V
 /// When files of a root are due.
 #[derive(Debug)]
 pub(crate) struct Times<'c> {
-    hash: &'c SipHash24,
+    pub(crate) hash: &'c SipHash24,
     pub(crate) now: i64,
     /// In seconds.
-    period: i64,
-    overdue_after: i64,
+    pub(crate) period: i64,
+    pub(crate) overdue_after: i64,
 }
 
 impl<'c> Times<'c> {

@@ -1,6 +1,6 @@
 //! Deleting records.
 
-use std::collections::HashMap;
+use std::collections::hash_map::{Entry, HashMap};
 use std::path::{Path, PathBuf};
 
 use rusqlite::Connection;
@@ -87,10 +87,10 @@ impl Catalog {
         states: &mut HashMap<i64, HashMap<i64, State>>,
     ) -> Result<Chosen, CatalogError> {
         let (root, below) = self.root_of(path)?;
-        if !states.contains_key(&root.id()) {
-            states.insert(root.id(), State::not_ok(&self.db, root.id())?);
-        }
-        let states = &states[&root.id()];
+        let states = match states.entry(root.id()) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(place) => place.insert(State::not_ok(&self.db, root.id())?),
+        };
         let class = |id: &i64| states.get(id).map(|state| state.class);
         let mut ids = rows::below(&self.db, root.id(), &below)?;
         let is_root = below.is_empty() && !only_missing;

@@ -76,3 +76,8 @@ pub use settings::{DEFAULT_EXCLUDES, IGNORE_FILE, Settings, SettingsPatch, Steer
 pub use status::{Outcome, PartlyRead, RootStatus, Run, Scope};
 pub use store::catalog::{Alone, Catalog};
 pub use summary::{Counts, Halt, Skipped, Summary};
+
+/// The example of the page on the registry, tested.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -1,6 +1,7 @@
 //! `lanesum bag`: bags of BagIt, RFC 8493.
 
 mod create;
+mod machine;
 mod update;
 mod validate;
 

@@ -15,6 +15,7 @@ mod etag;
 mod failure;
 mod generate;
 mod hints;
+mod json;
 mod key;
 mod limits;
 mod lines;

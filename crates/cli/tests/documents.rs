@@ -7,6 +7,9 @@ const README_LINES: usize = 80;
 /// Of a line of what is read most, but for a table's, whose rows cannot be broken.
 const DOCUMENT_COLUMNS: usize = 120;
 const ARCHITECTURE_WORDS: usize = 1_500;
+const CATALOG_WORDS: usize = 1_500;
+/// Of a paragraph about the catalog.
+const SENTENCES: usize = 5;
 /// Of a decision, without its heading.
 const DECISION_LINES: usize = 5;
 /// Of a line with a comment, but for a table's, and for code in documentation.
@@ -70,8 +73,12 @@ fn links_lead_to_what_is_there() {
 fn the_documents_are_as_short_as_they_are_meant_to_be() {
     let lines = read("README.md").lines().count();
     assert!(lines <= README_LINES, "README.md has {lines} lines");
-    let words = read("ARCHITECTURE.md").split_whitespace().count();
-    assert!(words <= ARCHITECTURE_WORDS, "ARCHITECTURE.md has {words} words");
+    for (name, most) in
+        [("ARCHITECTURE.md", ARCHITECTURE_WORDS), ("docs/catalog.md", CATALOG_WORDS)]
+    {
+        let words = read(name).split_whitespace().count();
+        assert!(words <= most, "{name} has {words} words");
+    }
     let mut decisions = Vec::new();
     documents(&root().join("docs/decisions"), 0, &mut decisions);
     assert!(!decisions.is_empty());
@@ -104,6 +111,125 @@ fn evidence_is_a_command_and_a_date() {
     }
 }
 
+#[test]
+fn pages_are_linked() {
+    let mut linked = Vec::new();
+    for document in all() {
+        let text = fs::read_to_string(&document).unwrap();
+        let parent = document.parent().unwrap();
+        let targets = links(&text).map(|link| parent.join(link.split('#').next().unwrap()));
+        linked.extend(targets.filter_map(|it| it.canonicalize().ok()));
+    }
+    let mut pages = Vec::new();
+    documents(&root().join("docs"), 0, &mut pages);
+    assert!(pages.len() > 10, "{pages:?}");
+    pages.retain(|page| !linked.contains(&page.canonicalize().unwrap()));
+    assert!(pages.is_empty(), "not linked: {pages:?}");
+}
+
+/// The pages about the catalog.
+const CATALOG_PAGES: [&str; 6] = [
+    "docs/catalog.md",
+    "docs/daemon.md",
+    "docs/scrub.md",
+    "docs/recipes.md",
+    "docs/decisions/catalog.md",
+    "crates/catalog/README.md",
+];
+
+/// What each of the ten promises is about.
+const PROMISES: [&str; 10] = [
+    "`add` reads every regular file",
+    "A record belongs to a path",
+    "`edited`",
+    "`damaged`",
+    "stays damaged",
+    "`missing`",
+    "`scrub` verifies every file once per period",
+    "`offline`",
+    "is on disk",
+    "Limits:",
+];
+
+#[test]
+fn the_catalog_page_begins_with_its_ten_promises() {
+    let text = read("docs/catalog.md");
+    let beginning = text.split("\n## ").next().unwrap();
+    let (introduction, promises) = beginning.split_once("\n1. ").unwrap();
+    assert!(introduction.lines().count() <= 4, "{introduction}");
+    let promises = format!("1. {promises}");
+    let numbered = |line: &&str| line.starts_with(|first: char| first.is_ascii_digit());
+    assert_eq!(promises.lines().filter(numbered).count(), PROMISES.len(), "{promises}");
+    let mut rest = &*promises;
+    for (number, about) in (1..).zip(PROMISES) {
+        let promise = rest.find(&format!("{number}. ")).map(|at| &rest[at..]);
+        rest = promise.unwrap_or_else(|| panic!("promise {number}: {promises}"));
+        let end = rest.find(&format!("\n{}. ", number + 1)).unwrap_or(rest.len());
+        assert!(rest[..end].contains(about), "promise {number}, {about}: {}", &rest[..end]);
+    }
+}
+
+/// Words of an earlier vocabulary, and riddles for what has a name.
+const FORBIDDEN: [&str; 18] = [
+    "audit",
+    "suspended",
+    "taken up",
+    "take up",
+    "altered",
+    "rotted",
+    "emptied",
+    "transient",
+    "not well",
+    "folder",
+    "whoever",
+    "somebody",
+    "nobody",
+    "anew",
+    "once more",
+    "is none",
+    "is no ",
+    "put back",
+];
+
+#[test]
+fn pages_of_the_catalog_use_its_words() {
+    let mut found = Vec::new();
+    for name in CATALOG_PAGES {
+        // A line may end within an expression.
+        let text = read(name).to_lowercase();
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        found.extend(FORBIDDEN.iter().filter(|it| text.contains(*it)).map(|it| (name, it)));
+    }
+    assert!(found.is_empty(), "{found:?}");
+}
+
+/// The paragraphs of a document that are neither code, list, table nor heading.
+fn paragraphs(text: &str) -> Vec<&str> {
+    let outside = text.split("```").step_by(2).flat_map(|text| text.split("\n\n"));
+    let is_prose = |it: &&str| it.starts_with(|first: char| first.is_alphabetic() || first == '`');
+    outside.map(str::trim).filter(is_prose).collect()
+}
+
+fn sentences(paragraph: &str) -> usize {
+    let words = paragraph.split_whitespace();
+    words.filter(|word| word.trim_end_matches([')', '`']).ends_with(['.', '?', '!'])).count()
+}
+
+#[test]
+fn paragraphs_of_the_catalog_are_short() {
+    assert_eq!(sentences("One (yes). Two is `a.b`? Three has 1.5."), 3);
+    let mut long = Vec::new();
+    for name in &CATALOG_PAGES[..4] {
+        let text = read(name);
+        assert!(!paragraphs(&text).is_empty(), "{name}");
+        let is_long = |it: &&str| sentences(it) > SENTENCES;
+        long.extend(
+            paragraphs(&text).into_iter().filter(is_long).map(|it| format!("{name}: {it}")),
+        );
+    }
+    assert!(long.is_empty(), "{long:#?}");
+}
+
 fn columns(line: &str) -> usize {
     line.chars().count()
 }
@@ -112,6 +238,7 @@ fn columns(line: &str) -> usize {
 fn lines_of_documents_fit_a_window() {
     let mut found = vec![root().join("README.md"), root().join("ARCHITECTURE.md")];
     documents(&root().join("docs/decisions"), 0, &mut found);
+    found.extend(CATALOG_PAGES.map(|name| root().join(name)));
     let mut wide = Vec::new();
     for document in &found {
         let text = fs::read_to_string(document).unwrap();

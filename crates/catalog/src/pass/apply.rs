@@ -89,7 +89,12 @@ impl Pass<'_> {
     }
 
     /// A finding about the file of a record, where it is now.
-    fn finding(&self, row: &Row, class: Class, reason: Option<Reason>) -> (usize, Finding) {
+    pub(crate) fn finding(
+        &self,
+        row: &Row,
+        class: Class,
+        reason: Option<Reason>,
+    ) -> (usize, Finding) {
         let (there, path) = row.place();
         let mut finding = Finding::new(class, reason, path);
         finding.recorded = Some(Content::new(&row.file.stat, &row.file.digests));
@@ -177,7 +182,7 @@ impl Pass<'_> {
     }
 
     /// Keeps where a record moved that stays at its old path.
-    fn set_pending_move(&mut self, row: &Row, stat: Stat) {
+    pub(crate) fn set_pending_move(&mut self, row: &Row, stat: Stat) {
         let Some((there, path)) = row.to.clone() else { return };
         let (file, class) = (row.file.id, Class::Moved);
         let row = PendingRow { class, reason: None, path, file, stat, files: 1, error: None };
@@ -264,7 +269,10 @@ impl Pass<'_> {
         let content = Content::new(&stat, digests);
         finding.found = Some(content.clone());
         self.batch.found(row.file.id, Some(Found { content, error: None }));
-        let seen = Stat { changed: stat.changed, inode: stat.inode, ..row.file.stat };
+        // The inode of a file that was renamed over this one stays that one's, until its record goes.
+        let is_own = self.verb.records() || !self.roots[row.at].renamed_over.contains(&row.file.id);
+        let seen = if is_own { stat } else { row.file.stat };
+        let seen = Stat { changed: seen.changed, inode: seen.inode, ..row.file.stat };
         self.keep_record(row, seen, is_news);
         self.report(there, finding, is_news);
         Ok(())

@@ -14,6 +14,7 @@ use crate::birth::born;
 use crate::model::{
     Class, Content, Entry, Finding, Loose, Pairing, Profile, Reason, Stat, agree, pair,
 };
+use crate::probe::{Probe, There};
 use crate::scan::NewFile;
 use crate::store::batch::PendingRow;
 use crate::store::digests::algorithms;
@@ -33,6 +34,12 @@ pub(crate) struct RenamedOver {
     path: Vec<u8>,
 }
 
+/// Moved records, with the stat of their files.
+pub(crate) type MovedRows = Vec<(Row, Stat)>;
+
+/// Places of roots in the pass, and of a record or file in each.
+type Places = Vec<(usize, usize)>;
+
 impl GoneContents {
     /// The algorithms that tell whether a file of this size is a gone record's.
     pub(crate) fn algorithms_of(&self, size: i64) -> Algorithms {
@@ -51,7 +58,7 @@ impl Pass<'_> {
     pub(crate) fn pair_moved(
         &mut self,
         replaced: &[HashMap<i64, (Vec<u8>, i64)>],
-    ) -> Result<(Vec<(Row, Stat)>, Vec<RenamedOver>), CatalogError> {
+    ) -> Result<(MovedRows, Vec<RenamedOver>), CatalogError> {
         let (loose, places) = self.loose()?;
         let wanted: HashSet<(u64, i64)> =
             loose.iter().filter_map(|it| Some((it.device?, it.stat.inode))).collect();
@@ -87,7 +94,7 @@ impl Pass<'_> {
     }
 
     /// All gone records, with their places.
-    fn loose(&self) -> Result<(Vec<Loose>, Vec<(usize, usize)>), CatalogError> {
+    fn loose(&self) -> Result<(Vec<Loose>, Places), CatalogError> {
         let (mut loose, mut places) = (Vec::new(), Vec::new());
         for (at, pass) in self.roots.iter().enumerate() {
             let mut found = found_at(&self.catalog.db, pass.root.id())?;
@@ -103,7 +110,7 @@ impl Pass<'_> {
     }
 
     /// All new files, with their places; those that are wanted with the times of their births.
-    fn entries(&self, wanted: &HashSet<(u64, i64)>) -> (Vec<Entry>, Vec<(usize, usize)>) {
+    fn entries(&self, wanted: &HashSet<(u64, i64)>) -> (Vec<Entry>, Places) {
         let (mut entries, mut places) = (Vec::new(), Vec::new());
         for (at, pass) in self.roots.iter().enumerate() {
             let device = pass.device();
@@ -153,7 +160,7 @@ impl Pass<'_> {
 
     /// New files that have the inode of a record in a root which is no part of this run, where that
     /// record has no file.
-    fn moved_from_others(&mut self) -> Result<Vec<(Row, Stat)>, CatalogError> {
+    fn moved_from_others(&mut self) -> Result<MovedRows, CatalogError> {
         let mut rows = Vec::new();
         let own: HashSet<i64> = self.roots.iter().map(|pass| pass.root.id()).collect();
         if self.catalog.roots()?.len() == own.len() {
@@ -218,6 +225,10 @@ impl Pass<'_> {
 
     /// A moved file with the recorded size and time, which need not be read.
     pub(crate) fn move_unread(&mut self, row: Row, stat: Stat) -> Result<(), CatalogError> {
+        let known = self.roots[row.at].states.get(&row.file.id).copied();
+        if let Some(state) = known.filter(|it| it.reason.is_some()) {
+            return self.keep_unread(&row, stat, state);
+        }
         let before = self.roots[row.at].states.remove(&row.file.id);
         let verified = match before {
             Some(state) => state.verified,
@@ -236,18 +247,27 @@ impl Pass<'_> {
         Ok(())
     }
 
+    /// A moved file that is damaged or unchecked, which only a read changes.
+    fn keep_unread(&mut self, row: &Row, stat: Stat, state: State) -> Result<(), CatalogError> {
+        let is_damaged = self.roots[row.at].is_damaged(row.file.id);
+        let class = if is_damaged { Class::Damaged } else { state.class };
+        let is_news = self.set_state(row.at, row.file.id, class, state.reason)?;
+        let (there, finding) = self.finding(row, class, state.reason);
+        self.set_pending_move(row, stat);
+        self.report(there, finding, is_news);
+        Ok(())
+    }
+
     /// What becomes of the records of a root that no file was found for.
     pub(crate) fn resolve_gone(&mut self, at: usize) -> Result<(), CatalogError> {
-        for file in mem::take(&mut self.roots[at].gone).into_iter().flatten() {
-            let path = self.roots[at].root.path_of(&file.path());
-            // It is back, or it cannot be seen: the next run compares it again.
-            let is_gone = match path.symlink_metadata() {
-                Ok(there) => !there.is_file(),
-                Err(error) => matches!(
-                    error.kind(),
-                    std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory
-                ),
-            };
+        let gone = mem::take(&mut self.roots[at].gone);
+        if gone.is_empty() {
+            return Ok(());
+        }
+        let probe = Probe::of(&self.roots[at].root.path)?;
+        for file in gone.into_iter().flatten() {
+            // A file that is back, or cannot be seen, is compared again by the next run.
+            let is_gone = probe.look(&file.path()) == There::Nothing;
             if is_gone {
                 self.set_missing(at, &file)?;
             }

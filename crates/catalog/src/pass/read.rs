@@ -241,7 +241,12 @@ impl Pass<'_> {
 
     /// Reports a file or directory without a record of its own that could not be looked at.
     pub(crate) fn report_blind(&mut self, at: usize, blind: Blind) {
-        let Blind { path, reason, error, files } = blind;
+        let Blind { mut path, reason, error, files } = blind;
+        self.roots[at].taken.insert(path.clone());
+        let whole = self.roots[at].root.path_of(&path);
+        if !path.is_empty() && whole.symlink_metadata().is_ok_and(|it| it.is_dir()) {
+            path.push(b'/');
+        }
         let mut finding = Finding::new(Class::Unchecked, Some(reason), path.clone());
         (finding.error, finding.files) = (error.clone(), files.max(1));
         // A directory with records is counted by these.
@@ -249,7 +254,6 @@ impl Pass<'_> {
         self.tell(at, finding, false);
         let pass = &mut self.roots[at];
         pass.summary.unknown += files;
-        pass.taken.insert(path.clone());
         pass.pending.push(crate::store::batch::PendingRow {
             class: Class::Unchecked,
             reason: Some(reason),

@@ -31,6 +31,9 @@ use crate::summary::{Counts, Halt, Summary};
 /// Takes the findings of a run, each with its root, once they are on disk.
 pub type OnFinding<'a> = &'a mut dyn FnMut(&Root, &Finding) -> io::Result<()>;
 
+/// An edit that is held back.
+pub(crate) type StagedEdit = (Row, Stat, Digests, Option<Reason>);
+
 /// A root in a pass.
 pub(crate) struct RootPass {
     pub(crate) root: Root,
@@ -55,7 +58,7 @@ pub(crate) struct RootPass {
     pub(crate) taken: HashSet<Vec<u8>>,
     pub(crate) pending: Vec<PendingRow>,
     /// Edits that are held back until it is known that they are not too many.
-    pub(crate) staged: Option<Vec<(Row, Stat, Digests, Option<Reason>)>>,
+    pub(crate) staged: Option<Vec<StagedEdit>>,
     /// Whether its run ended, or it never had one.
     pub(crate) is_over: bool,
     /// What was counted at the last commit.
@@ -161,9 +164,9 @@ impl<'a> Pass<'a> {
     ) -> Result<Self, CatalogError> {
         require_rows(&catalog.db)?;
         let started = (options.clock)().max(1);
-        let mut id = RunRow::next_id(&catalog.db)?;
+        let first = RunRow::next_id(&catalog.db)?;
         let mut passes = Vec::new();
-        for root in roots {
+        for (id, root) in (first..).zip(roots) {
             // What the caller has may be older than another run.
             let root = Root::find(&catalog.db, root.id())?;
             let root = root.ok_or_else(|| CatalogError::NoRoot(roots[0].path.clone()))?;
@@ -172,7 +175,6 @@ impl<'a> Pass<'a> {
             let run = RunRow { id, root: root.id(), verb: verb_name, ..RunRow::default() };
             let run = RunRow { scope: scope as i64, started, outcome, ..run };
             passes.push(RootPass::new(root, run, verb, states));
-            id += 1;
         }
         let mut pass = Self {
             batch: Batch::new(&catalog.db)?,

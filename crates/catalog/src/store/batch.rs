@@ -453,6 +453,28 @@ fn put_pending(
     )
 }
 
+/// A content as columns of the log; all are null where there is none.
+struct Encoded(Option<(i64, i64, i64, Vec<u8>)>);
+
+impl Encoded {
+    fn of(content: Option<&Content>) -> Self {
+        let encoded = content.and_then(|content| {
+            let (algorithms, digests) = digests::encode_any(&content.digests).ok()?;
+            Some((content.size, content.modified, algorithms, digests))
+        });
+        Self(encoded)
+    }
+
+    fn columns(&self) -> [ValueRef<'_>; 4] {
+        match &self.0 {
+            None => [ValueRef::Null; 4],
+            Some((size, modified, algorithms, digests)) => {
+                [int(*size), int(*modified), int(*algorithms), blob(digests)]
+            }
+        }
+    }
+}
+
 fn put_event(
     db: &Connection,
     [id, run, at, root]: [i64; 4],
@@ -460,24 +482,9 @@ fn put_event(
 ) -> Result<(), CatalogError> {
     use std::os::unix::ffi::OsStrExt as _;
     let Finding { class, reason, path, other, files, recorded, found, error, was } = finding;
-    let encoded = |content: &Option<Content>| {
-        let content = content.as_ref()?;
-        Some((content.size, content.modified, digests::encode_any(&content.digests).ok()?))
-    };
-    let (old, new) = (encoded(recorded), encoded(found));
-    let columns = |content: &Option<(i64, i64, (i64, Vec<u8>))>| {
-        let content = content.as_ref();
-        [content.map(|it| it.0), content.map(|it| it.1), content.map(|it| it.2.0)]
-            .map(|number| or_null(number, int))
-    };
-    let bytes = |content: &'_ Option<(i64, i64, (i64, Vec<u8>))>| {
-        content.as_ref().map_or_else(Vec::new, |it| it.2.1.clone())
-    };
-    let ([old_size, old_time, old_set], [new_size, new_time, new_set]) =
-        (columns(&old), columns(&new));
-    let (old_bytes, new_bytes) = (bytes(&old), bytes(&new));
-    let digests_or_null =
-        |is_there: bool, bytes| if is_there { blob(bytes) } else { ValueRef::Null };
+    let (old, new) = (Encoded::of(recorded.as_ref()), Encoded::of(found.as_ref()));
+    let ([old_size, old_time, old_set, old_bytes], [new_size, new_time, new_set, new_bytes]) =
+        (old.columns(), new.columns());
     EVENT.put(
         db,
         &[
@@ -494,11 +501,11 @@ fn put_event(
             old_size,
             old_time,
             old_set,
-            digests_or_null(old.is_some(), &old_bytes),
+            old_bytes,
             new_size,
             new_time,
             new_set,
-            digests_or_null(new.is_some(), &new_bytes),
+            new_bytes,
             error.as_deref().map_or(ValueRef::Null, text),
         ],
     )

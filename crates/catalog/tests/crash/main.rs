@@ -1,22 +1,23 @@
-//! A machine that goes down at any moment: what was told is in the catalog afterwards.
+//! A machine that goes down at any moment, and processes that are killed: each result that was
+//! reported is in the catalog afterwards.
 //!
 //! A process writes a catalog under a preloaded library (`record.c`), which keeps every write and
-//! every sync in their order, and what the process told in between. The log is cut anywhere: what
-//! was synced by then is on the medium, what was not is there, or not, or in pieces of 512 bytes.
-//! Then the catalog is opened, is whole, and has all that was told before the cut.
+//! every sync in their order, and each result that the process reports. The log is cut anywhere.
+//! Synced writes are on the medium; of the other writes all are there, or none, or pieces of 512
+//! bytes. Then the catalog is opened: it must be whole and have all results before the cut.
 //!
-//! That the harness bites is shown by the same log with its syncs left out, as if the catalog had
-//! been written without them.
+//! The same log without its syncs, as `synchronous=OFF` writes it, shows that the test can fail.
 
 use std::collections::{BTreeMap, HashSet};
 use std::env;
-use std::fs::{self, File};
+use std::fs::{self, File, FileTimes};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::thread;
+use std::time::{Duration, UNIX_EPOCH};
 
-use lanesum_catalog::{Catalog, Event, Finding, Options, Policy, Verb};
+use lanesum_catalog::{Catalog, Finding, Options, Root, Settings, Target, Task};
 
 /// Cuts of the log.
 const CUTS: u64 = 1000;
@@ -24,38 +25,54 @@ const CUTS: u64 = 1000;
 /// A write takes its place in pieces of so many bytes.
 const SECTOR: usize = 512;
 
-/// Set for the process that writes: the folder that it works in.
-const WRITER: &str = "LANESUM_TEST_CRASH_WRITER";
+/// Processes that are killed.
+const KILLS: u32 = 200;
 
-/// What is told of a finding, and found again in its event.
+/// Set for the process that writes: the directory that it works in, and for how many rounds.
+const WRITER: &str = "LANESUM_TEST_CRASH_WRITER";
+const ROUNDS: &str = "LANESUM_TEST_CRASH_ROUNDS";
+
+/// The words of a finding, which its event in the log gives again.
 fn words(finding: &Finding) -> String {
-    let path = finding.path.escape_ascii();
-    format!("{} {path} {}", finding.class, finding.after.as_deref().unwrap_or_default())
+    let found = finding.found.as_ref().and_then(|it| it.digests.first());
+    let digest = found.map(ToString::to_string).unwrap_or_default();
+    format!("{} {} {digest}", finding.class, finding.path.escape_ascii())
+}
+
+/// Writes the catalog of a tree of 20 files that change from round to round, and acknowledges what
+/// each run reports.
+fn write(directory: &Path, rounds: u32) {
+    let (tree, state) = (directory.join("tree"), directory.join("state"));
+    fs::create_dir_all(&tree).unwrap();
+    let mut acknowledged = File::create(state.join("acknowledged")).unwrap();
+    let path = state.join("catalog.db");
+    for round in 0..rounds {
+        for file in 0..20 {
+            if file % 7 == round % 7 || round == 0 {
+                let path = tree.join(format!("{file}"));
+                fs::write(&path, format!("{round} {file}").repeat(50)).unwrap();
+                let time = UNIX_EPOCH + Duration::from_secs(1_600_000_000 + u64::from(round));
+                let times = FileTimes::new().set_modified(time);
+                File::options().write(true).open(path).unwrap().set_times(times).unwrap();
+            }
+        }
+        // As a process of its own, as far as the catalog knows.
+        let mut catalog = Catalog::open(&path, "test").unwrap();
+        let root = catalog.add_roots(&[(&tree, Settings::default())]).unwrap().remove(0);
+        let task = if round == 0 { Task::Add } else { Task::Update };
+        let mut take = |_: &Root, finding: &Finding| {
+            acknowledged.write_all(format!("{}\n", words(finding)).as_bytes())
+        };
+        catalog.run(&[Target::whole(root)], &task, &Options::default(), &mut take).unwrap();
+    }
 }
 
 /// The process that writes; nothing where the tests run.
 #[test]
 fn writer() {
-    let Some(folder) = env::var_os(WRITER).map(PathBuf::from) else { return };
-    let (tree, told) = (folder.join("tree"), folder.join("told"));
-    fs::create_dir_all(&tree).unwrap();
-    let mut acknowledged = File::create(told.join("acknowledged")).unwrap();
-    let path = told.join("catalog.db");
-    for round in 0..40 {
-        for file in 0..20 {
-            if file % 7 == round % 7 || round == 0 {
-                fs::write(tree.join(format!("{file}")), format!("{round} {file}").repeat(50))
-                    .unwrap();
-            }
-        }
-        // A process for itself each time, as far as the catalog can tell.
-        let mut catalog = Catalog::open(&path, "test").unwrap();
-        let root = catalog.add_root(&tree, Policy::default()).unwrap();
-        let verb = if round == 0 { Verb::Add } else { Verb::Update };
-        let mut tell =
-            |finding: &Finding| acknowledged.write_all(format!("{}\n", words(finding)).as_bytes());
-        catalog.run(&root, verb, &Options::default(), &mut tell).unwrap();
-    }
+    let Some(directory) = env::var_os(WRITER).map(PathBuf::from) else { return };
+    let rounds = env::var(ROUNDS).map_or(40, |rounds| rounds.parse().unwrap());
+    write(&directory, rounds);
 }
 
 /// What the process did to a file.
@@ -156,15 +173,15 @@ impl Image<'_> {
     }
 }
 
-/// What a machine that goes down after so many records leaves behind; and what was told by then.
+/// What a machine that goes down after so many records leaves behind; and the results that were reported by then.
 fn cut<'log>(
     log: &'log [(String, Done)],
     with_syncs: bool,
 ) -> (BTreeMap<&'log str, Image<'log>>, Vec<&'log str>) {
-    let (mut files, mut told) = (BTreeMap::<&str, Image<'_>>::new(), Vec::new());
+    let (mut files, mut reported) = (BTreeMap::<&str, Image<'_>>::new(), Vec::new());
     for (path, done) in log {
         match done {
-            Done::Acknowledge(words) => told.push(&**words),
+            Done::Acknowledge(words) => reported.push(&**words),
             Done::Unlink => _ = files.remove(&**path),
             Done::Rename(to) => {
                 if let Some(image) = files.remove(&**path) {
@@ -181,12 +198,12 @@ fn cut<'log>(
             done => files.entry(path).or_default().pending.push(done),
         }
     }
-    (files, told)
+    (files, reported)
 }
 
-/// What is wrong with what is left; nothing if the catalog is whole and has all that was told.
-fn wrong(folder: &Path, told: &[&str]) -> Option<String> {
-    let path = folder.join("catalog.db");
+/// What is wrong with what is left; nothing if the catalog is whole and has all that was reported.
+fn wrong(directory: &Path, reported: &[&str]) -> Option<String> {
+    let path = directory.join("catalog.db");
     let catalog = match Catalog::open(&path, "test") {
         Ok(catalog) => catalog,
         Err(error) => return Some(error.to_string()),
@@ -196,16 +213,14 @@ fn wrong(folder: &Path, told: &[&str]) -> Option<String> {
         Ok(wrong) => return Some(wrong.join("; ")),
         Err(error) => return Some(error.to_string()),
     }
-    let mut known = HashSet::new();
-    let mut take = |event: &Event| -> io::Result<()> {
-        known.insert(words(&event.finding));
-        Ok(())
-    };
-    if let Err(error) = catalog.events(0, &mut take) {
-        return Some(error.to_string());
+    match catalog.events_after(0, usize::MAX >> 1) {
+        Ok(events) => {
+            let known: HashSet<_> = events.iter().map(|event| words(&event.finding)).collect();
+            let lost = reported.iter().find(|words| !known.contains(**words))?;
+            Some(format!("lost: {lost}"))
+        }
+        Err(error) => Some(error.to_string()),
     }
-    let lost = told.iter().find(|words| !known.contains(**words))?;
-    Some(format!("lost: {lost}"))
 }
 
 /// Cuts the log so often, where the seed says, and gives what is wrong.
@@ -214,26 +229,36 @@ fn cuts(log: &[(String, Done)], cuts: u64, seed: u64, with_syncs: bool) -> Vec<S
     for number in 0..cuts {
         let length = random.below(log.len() as u64 + 1) as usize;
         let unsynced = [Unsynced::Lost, Unsynced::Kept, Unsynced::Torn][number as usize % 3];
-        let (files, told) = cut(&log[..length], with_syncs);
-        let folder = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
+        let (files, reported) = cut(&log[..length], with_syncs);
+        let directory = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
         for (path, image) in files {
             let name = Path::new(path).file_name().unwrap();
-            // The memory that readers share is made anew by whoever comes first.
+            // The first process that opens it makes the memory that readers share.
             if !path.ends_with("-shm") {
-                fs::write(folder.path().join(name), image.settle(unsynced, &mut random)).unwrap();
+                fs::write(directory.path().join(name), image.settle(unsynced, &mut random))
+                    .unwrap();
             }
         }
-        if let Some(wrong) = wrong(folder.path(), &told) {
+        if let Some(wrong) = wrong(directory.path(), &reported) {
             all.push(format!("cut at {length} of {}, {unsynced:?}: {wrong}", log.len()));
         }
     }
     all
 }
 
+/// Cuts the log of a catalog that was written with its syncs.
+fn expect_nothing_lost(log: &[(String, Done)]) {
+    let broken: Vec<String> = thread::scope(|scope| {
+        let halves = [7, 8].map(|seed| scope.spawn(move || cuts(log, CUTS / 2, seed, true)));
+        halves.into_iter().flat_map(|half| half.join().unwrap()).collect()
+    });
+    assert!(broken.is_empty(), "{} of {CUTS}: {:#?}", broken.len(), &broken[..broken.len().min(5)]);
+}
+
 #[test]
-fn what_was_told_outlives_a_machine_that_goes_down() {
-    let folder = tempfile::tempdir().unwrap();
-    let library = folder.path().join("record.so");
+fn reported_results_survive_a_machine_that_goes_down() {
+    let directory = tempfile::tempdir().unwrap();
+    let library = directory.path().join("record.so");
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/crash/record.c");
     let built = Command::new("gcc")
         .args(["-shared", "-fPIC", "-O1", "-w", "-o"])
@@ -244,28 +269,69 @@ fn what_was_told_outlives_a_machine_that_goes_down() {
         let _ = writeln!(io::stderr(), "skipped: no gcc to build the library that records writes");
         return;
     }
-    let (told, log) = (folder.path().join("told"), folder.path().join("log"));
-    fs::create_dir(&told).unwrap();
+    let (state, log) = (directory.path().join("state"), directory.path().join("log"));
+    fs::create_dir(&state).unwrap();
     let status = Command::new(env::current_exe().unwrap())
         .args(["--exact", "writer", "--nocapture"])
-        .env(WRITER, folder.path())
+        .env(WRITER, directory.path())
         .env("LD_PRELOAD", &library)
-        .env("RECORD_UNDER", told.canonicalize().unwrap())
+        .env("RECORD_UNDER", state.canonicalize().unwrap())
         .env("RECORD_LOG", &log)
         .status()
         .unwrap();
     assert!(status.success());
     let log = read_log(&log);
     let syncs = log.iter().filter(|(_, done)| matches!(done, Done::Sync)).count();
-    let told = log.iter().filter(|(_, done)| matches!(done, Done::Acknowledge(_))).count();
-    assert!(syncs > 100 && told > 50, "{} records, {syncs} syncs, {told} told", log.len());
-
-    let broken: Vec<String> = thread::scope(|scope| {
-        let log = &log;
-        let halves = [7, 8].map(|seed| scope.spawn(move || cuts(log, CUTS / 2, seed, true)));
-        halves.into_iter().flat_map(|half| half.join().unwrap()).collect()
-    });
-    assert!(broken.is_empty(), "{} of {CUTS}: {:#?}", broken.len(), &broken[..broken.len().min(5)]);
+    let reported = log.iter().filter(|(_, done)| matches!(done, Done::Acknowledge(_))).count();
+    assert!(
+        syncs > 100 && reported > 50,
+        "{} records, {syncs} syncs, {reported} reported",
+        log.len()
+    );
+    expect_nothing_lost(&log);
+    // As if it had been written with `synchronous=OFF`.
     let broken = cuts(&log, CUTS / 5, 7, false);
     assert!(broken.len() as u64 > CUTS / 20, "the harness does not bite: {}", broken.len());
+}
+
+/// Starts a process that writes, and waits for its first acknowledgement.
+fn start_writer(directory: &Path) -> std::process::Child {
+    let child = Command::new(env::current_exe().unwrap())
+        .args(["--exact", "writer", "--nocapture"])
+        .env(WRITER, directory)
+        .env(ROUNDS, "1000000")
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    let acknowledged = directory.join("state/acknowledged");
+    while !fs::metadata(&acknowledged).is_ok_and(|it| it.len() > 0) {
+        thread::sleep(Duration::from_millis(1));
+    }
+    child
+}
+
+#[test]
+fn reported_results_survive_kill_9() {
+    let directory = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
+    let mut random = Random(9);
+    let state = directory.path().join("state");
+    fs::create_dir(&state).unwrap();
+    for kill in 0..KILLS {
+        // A catalog of some length is written on by the next process.
+        if kill % 20 == 0 {
+            fs::remove_dir_all(&state).unwrap();
+            fs::create_dir(&state).unwrap();
+        }
+        let _ = fs::remove_file(state.join("acknowledged"));
+        let mut child = start_writer(directory.path());
+        thread::sleep(Duration::from_micros(random.below(40_000)));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let reported = fs::read_to_string(state.join("acknowledged")).unwrap();
+        // The last line may be torn.
+        let reported: Vec<_> =
+            reported.split_inclusive('\n').filter_map(|it| it.strip_suffix('\n')).collect();
+        let wrong = wrong(&state, &reported);
+        assert_eq!(wrong, None, "kill {kill}");
+    }
 }

@@ -11,8 +11,14 @@ use super::values::algorithms;
 
 const CODES: &str = "Exit codes: 0 done, 1 not done, for a reason that is told, 2 wrong usage.";
 
-const VALIDATE_CODES: &str = "Exit codes: 0 valid, 1 not valid, or something that could not be read, 2 wrong usage. With --fast: 0 \
-                              Payload-Oxum agrees, 1 it does not or is not there.";
+const VALIDATE_CODES: &str =
+    "Exit codes: 0 every bag is valid, 1 a bag is not valid or cannot be read, 2 wrong usage.
+With --fast: 0 Payload-Oxum agrees, 1 it does not agree or is missing.";
+
+const VALIDATE_EXAMPLES: &str = "Examples:
+  lanesum bag validate BAG
+  lanesum bag validate --csv /srv/bags/* > fixity.csv
+  lanesum bag validate --json BAG | jq -r 'select(.class == \"changed\").path'";
 
 #[derive(Debug, Args)]
 pub struct Bag {
@@ -39,23 +45,42 @@ pub enum Verb {
     /// Payload-Oxum and what --info replaces.
     #[command(after_help = CODES)]
     Update(Update),
-    /// Tell whether bags are complete and valid, and name every file that is not as it should be.
+    /// Check that bags are complete and valid.
     ///
-    /// Each file is read once, for all manifests. Bags of BagIt 0.93 to 0.97 and 1.0 are read. What
-    /// fetch.txt names is not fetched.
-    #[command(after_help = VALIDATE_CODES)]
+    /// Reads each file once, for all manifests, and prints each error with the name of the file.
+    /// Reads bags of BagIt 0.93 to 0.97 and 1.0. Does not fetch the files in fetch.txt.
+    #[command(
+        after_help = VALIDATE_CODES,
+        after_long_help = format!("{VALIDATE_CODES}\n\n{VALIDATE_EXAMPLES}")
+    )]
     Validate(Validate),
 }
 
 #[derive(Debug, Args)]
 pub struct Validate {
-    /// Only hold the number and sizes of files against Payload-Oxum: no validation, but quick.
+    /// Compare only the number and sizes of files with Payload-Oxum.
+    ///
+    /// This is quick, but it is not a validation: no file of the payload is read.
     #[arg(long)]
     pub fast: bool,
 
-    /// Print what is wrong alone.
+    /// Print errors only.
     #[arg(short, long)]
     pub quiet: bool,
+
+    /// Print a JSON object for each finding, and a summary of each bag.
+    ///
+    /// Each object is one line. A finding has class, severity, message and, if it is about a file,
+    /// path. docs/bag.md lists all keys.
+    #[arg(long)]
+    pub json: bool,
+
+    /// Print a CSV row for each file that a manifest lists.
+    ///
+    /// The columns are bag, path, status, algorithms, expected, found and error. An error that is
+    /// not about a listed file has a row, too. Warnings go to standard error.
+    #[arg(long, conflicts_with_all = ["json", "fast"])]
+    pub csv: bool,
 
     #[command(flatten)]
     pub run: Run,

@@ -9,8 +9,10 @@ use std::time::Instant;
 
 use anyhow::Context as _;
 use indicatif::{DecimalBytes, HumanCount};
-use lanesum_bag::{Finding, Oxum, QuickLook, Validation};
+use lanesum_bag::{Finding, Oxum, QuickLook, Report, Validation};
+use lanesum_checksum::engine::Options;
 
+use super::machine::{Form, Printer};
 use super::tell;
 use crate::args::Validate;
 use crate::console::{self, Console, fail_to_write, locale_of_process};
@@ -26,27 +28,31 @@ pub fn run(args: &Validate) -> anyhow::Result<ExitCode> {
     let console = Console::new(b"lanesum", locale_of_process()).context("standard output")?;
     let console = Arc::new(Mutex::new(console));
     signals::catch().handle(&console, None);
+    let form = Form::of(args);
+    if let Some(Err(error)) = form.map(|form| form.begin(&mut console::lock(&console))) {
+        return Ok(fail_to_write(&error, &mut console::lock(&console)));
+    }
     let mut all_well = true;
     for folder in &args.folders {
-        let done = if args.fast {
-            look_quickly(args, folder, &console)
-        } else {
-            validate(args, folder, &console)
+        let (quiet, fast) = (args.quiet, args.fast);
+        let printer = form.map(|form| Printer { form, folder, quiet, fast });
+        let done = match &printer {
+            Some(printer) if fast => print_quick_look(printer, &console),
+            Some(printer) => print_validation(args, printer, &console),
+            None if fast => look_quickly(args, folder, &console),
+            None => validate(args, folder, &console),
+        };
+        let mut console = console::lock(&console);
+        let done = match done {
+            Err(Failure::Read(error)) => {
+                tell_unreadable(folder, &error, printer, &mut console).map(|()| false)
+            }
+            Err(Failure::Write(error)) => Err(error),
+            Ok(is_well) => Ok(is_well),
         };
         match done {
             Ok(is_well) => all_well &= is_well,
-            Err(Failure::Read(error)) => {
-                all_well = false;
-                let why = lanesum_checksum::error::message(&error);
-                let mut console = console::lock(&console);
-                console.about(folder.as_os_str().as_bytes(), &why);
-                if let Err(error) = print(folder, "NOT VALID", &mut console) {
-                    return Ok(fail_to_write(&error, &mut console));
-                }
-            }
-            Err(Failure::Write(error)) => {
-                return Ok(fail_to_write(&error, &mut console::lock(&console)));
-            }
+            Err(error) => return Ok(fail_to_write(&error, &mut console)),
         }
     }
     let mut console = console::lock(&console);
@@ -59,6 +65,75 @@ pub fn run(args: &Validate) -> anyhow::Result<ExitCode> {
 enum Failure {
     Read(io::Error),
     Write(io::Error),
+}
+
+/// Says that a bag cannot be read.
+fn tell_unreadable(
+    folder: &Path,
+    error: &io::Error,
+    printer: Option<Printer<'_>>,
+    console: &mut Console,
+) -> io::Result<()> {
+    let why = lanesum_checksum::error::message(error);
+    if printer.is_none_or(|printer| printer.form == Form::Csv) {
+        console.about(folder.as_os_str().as_bytes(), &why);
+    }
+    match printer {
+        Some(printer) => printer.unreadable(&why, console),
+        None => print(folder, "NOT VALID", console),
+    }
+}
+
+/// Prints the results of a bag for programs. Returns whether it is valid.
+fn print_validation(
+    args: &Validate,
+    printer: &Printer<'_>,
+    console: &Mutex<Console>,
+) -> Result<bool, Failure> {
+    let begin = Instant::now();
+    let validation = Validation::prepare(printer.folder).map_err(Failure::Read)?;
+    let version = validation.version();
+    let mut written = Ok(());
+    let report = with_bar(args, validation, console, |validation, options| {
+        validation.read_each(options, |file| {
+            if written.is_ok() {
+                written = printer.file(file, &mut console::lock(console));
+            }
+        })
+    });
+    let mut console = console::lock(console);
+    written.and_then(|()| printer.end(&report, version, &mut console)).map_err(Failure::Write)?;
+    let name = printer.folder.as_os_str().as_bytes();
+    if printer.form == Form::Csv && !(args.quiet && report.is_valid()) {
+        console.about(name, &verdict(&report));
+    }
+    if printer.form == Form::Csv && !args.quiet && version.is_some() {
+        console.about(name, &amount_read(&report, begin));
+    }
+    Ok(report.is_valid())
+}
+
+/// Prints a look at Payload-Oxum for programs. Returns whether it agrees.
+fn print_quick_look(printer: &Printer<'_>, console: &Mutex<Console>) -> Result<bool, Failure> {
+    let look = QuickLook::at(printer.folder).map_err(Failure::Read)?;
+    printer.quick_look(&look, &mut console::lock(console)).map_err(Failure::Write)?;
+    Ok(look.agrees())
+}
+
+/// Reads the files of a bag, with a progress bar if one is to be shown.
+fn with_bar(
+    args: &Validate,
+    validation: Validation,
+    console: &Mutex<Console>,
+    read: impl FnOnce(Validation, &Options) -> Report,
+) -> Report {
+    let to_count = validation.files();
+    let display = Display::start_unless(false, args.run.progress, || Some(move || to_count));
+    console::lock(console).set_bar(display.as_ref().map(|display| display.bar.clone()));
+    let report = read(validation, &args.run.engine(display.as_ref()));
+    drop(display);
+    console::lock(console).set_bar(None);
+    report
 }
 
 /// With `--quiet` what makes a bag no valid one, and no warning.
@@ -79,33 +154,37 @@ fn validate(args: &Validate, folder: &Path, console: &Mutex<Console>) -> Result<
         console.flush().map_err(Failure::Write)?;
     }
     let is_bag = validation.version().is_some();
-    let to_count = validation.files();
-    let display = Display::start_unless(false, args.run.progress, || Some(move || to_count));
-    console::lock(console).set_bar(display.as_ref().map(|display| display.bar.clone()));
     let mut written = Ok(());
-    let report = validation.read(&args.run.engine(display.as_ref()), |finding| {
-        if written.is_ok() && is_told(args, finding) {
-            written = tell(folder, finding, &mut console::lock(console));
-        }
+    let report = with_bar(args, validation, console, |validation, options| {
+        validation.read(options, |finding| {
+            if written.is_ok() && is_told(args, finding) {
+                written = tell(folder, finding, &mut console::lock(console));
+            }
+        })
     });
-    drop(display);
     let mut console = console::lock(console);
-    console.set_bar(None);
     written.map_err(Failure::Write)?;
 
-    let verdict = match (report.is_valid(), report.errors) {
+    if !(args.quiet && report.is_valid()) {
+        print(folder, &verdict(&report), &mut console).map_err(Failure::Write)?;
+    }
+    if !args.quiet && is_bag {
+        console.about(folder.as_os_str().as_bytes(), &amount_read(&report, begin));
+    }
+    Ok(report.is_valid())
+}
+
+fn verdict(report: &Report) -> String {
+    match (report.is_valid(), report.errors) {
         (true, _) => "valid".to_owned(),
         (false, 1) => "NOT VALID: 1 error".to_owned(),
         (false, errors) => format!("NOT VALID: {} errors", HumanCount(errors)),
-    };
-    if !(args.quiet && report.is_valid()) {
-        print(folder, &verdict, &mut console).map_err(Failure::Write)?;
     }
-    if !args.quiet && is_bag {
-        let read = format!("{}, {}", files(report.files), bytes_in(report.bytes, begin.elapsed()));
-        console.about(folder.as_os_str().as_bytes(), &read);
-    }
-    Ok(report.is_valid())
+}
+
+/// How much was read since a moment, and how fast.
+fn amount_read(report: &Report, begin: Instant) -> String {
+    format!("{}, {}", files(report.files), bytes_in(report.bytes, begin.elapsed()))
 }
 
 /// Whether the bag's payload is as much as it says.

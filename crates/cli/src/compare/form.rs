@@ -2,8 +2,6 @@
 
 use std::io;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD as BASE64;
 use indicatif::HumanCount;
 use lanesum_checksum::compare::{Basis, Class, Difference, Differences, FolderMove, FolderMoves};
 use lanesum_list::formats::write_cell;
@@ -11,6 +9,7 @@ use serde_json::{Map, Value};
 
 use crate::args::{Compare, Form};
 use crate::console::Console;
+use crate::json::{self, insert_name};
 
 /// Prints all that is asked for.
 ///
@@ -23,7 +22,7 @@ pub fn print(args: &Compare, differences: &Differences, console: &mut Console) -
     match args.format {
         Form::Text => text(wanted, differences.folder_moves(), console),
         Form::Csv => csv(wanted, console),
-        Form::Json => wanted.map(|it| json(&it)).try_for_each(|line| console.line(&line)),
+        Form::Json => wanted.map(|it| object(&it)).try_for_each(|line| console.line(&line)),
     }
 }
 
@@ -119,16 +118,12 @@ fn csv<'a>(
 }
 
 /// An object of one line. A name that is no UTF-8 is `path_base64`.
-fn json(it: &Difference<'_>) -> Vec<u8> {
+fn object(it: &Difference<'_>) -> Vec<u8> {
     let mut object = Map::new();
     object.insert("class".to_owned(), it.class.name().into());
-    let mut name = |key: &str, name: &[u8]| match str::from_utf8(name) {
-        Ok(name) => object.insert(key.to_owned(), name.into()),
-        Err(_) => object.insert(format!("{key}_base64"), BASE64.encode(name).into()),
-    };
-    name("path", it.name);
+    insert_name(&mut object, "path", it.name);
     if let Some(from) = it.from {
-        name("from", from);
+        insert_name(&mut object, "from", from);
     }
     let numbers = [("size", it.size), ("size_before", it.size_before)];
     let numbers = numbers.into_iter().filter_map(|(key, number)| Some((key, number?.into())));
@@ -136,7 +131,5 @@ fn json(it: &Difference<'_>) -> Vec<u8> {
     let words = words.into_iter().filter(|(_, word)| !word.is_empty());
     let words = words.map(|(key, word)| (key, Value::from(word)));
     object.extend(numbers.chain(words).map(|(key, value)| (key.to_owned(), value)));
-    let mut line = Value::Object(object).to_string().into_bytes();
-    line.push(b'\n');
-    line
+    json::line(object)
 }

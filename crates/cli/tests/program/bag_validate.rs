@@ -1,5 +1,7 @@
 //! `lanesum bag validate`: complete and valid bags, and every way in which one is not.
 
+use serde_json::{Value, json};
+
 use super::*;
 
 pub const DECLARATION: &str = "BagIt-Version: 1.0\nTag-File-Character-Encoding: UTF-8\n";
@@ -619,5 +621,214 @@ fn what_is_listed_stands_for_no_other() {
             let compare = folder.run("compare b/manifest-md5.txt b");
             assert!(text(&compare.stdout).contains("missing data/%\n"), "{compare:?}");
         }
+    }
+}
+
+/// The objects that are printed.
+#[track_caller]
+fn objects(folder: &Folder, args: &str, code: i32) -> Vec<Value> {
+    let run = folder.run(args);
+    assert_eq!((run.status.code(), text(&run.stderr)), (Some(code), String::new()));
+    let lines = run.stdout.split_inclusive(|&byte| byte == b'\n');
+    lines.map(|line| serde_json::from_slice(line).unwrap()).collect()
+}
+
+/// A bag with one error of each kind, and what its manifests say of `data/a`.
+fn bad_bag() -> Folder {
+    let folder = bag();
+    let names = ["data/a", "data/sub/b", "data/c, \"d\""];
+    folder.write("b/manifest-md5.txt", of_bag(&names) + "nonsense\n");
+    folder.write("b/data/a", "damaged");
+    folder.write("b/data/new", "");
+    folder
+}
+
+#[test]
+fn json_has_an_object_for_each_finding_and_a_summary() {
+    let folder = bad_bag();
+    fs::remove_file(folder.path("b/tagmanifest-md5.txt")).unwrap();
+    let no_tags = "has no tag manifest, so nothing tells whether its tag files changed";
+    let expected = |content: &str| json!([{"manifest": "manifest-md5.txt", "algorithm": "md5", "digest": md5(content)}]);
+    let finding = |class: &str, severity: &str, message: &str, mut rest: Value| {
+        let rest = rest.as_object_mut().unwrap();
+        let mut all = json!({"schema": 1, "event": "finding", "bag": "b", "class": class,
+            "severity": severity, "message": message});
+        all.as_object_mut().unwrap().append(rest);
+        all
+    };
+    let name = "data/c, \"d\"";
+    let bytes: usize = ["damaged", "b/data/sub/b"].map(str::len).iter().sum();
+    let summary = json!({"schema": 1, "event": "summary", "bag": "b", "valid": false, "errors": 4,
+        "warnings": 1, "version": "1.0", "files_read": 2, "bytes_read": bytes,
+        "payload_files": 3, "payload_bytes": bytes});
+    let all = [
+        finding("invalid", "warning", no_tags, json!({})),
+        finding(
+            "changed",
+            "error",
+            "has changed: it is not as in manifest-md5.txt",
+            json!({"path": "data/a", "expected": expected("b/data/a"),
+                "found": {"md5": md5("damaged")}}),
+        ),
+        finding(
+            "missing",
+            "error",
+            "is missing; listed in manifest-md5.txt",
+            json!({"path": name, "expected": expected("b/data/c, \"d\"")}),
+        ),
+        finding("unlisted", "error", "no payload manifest lists it", json!({"path": "data/new"})),
+        finding(
+            "invalid",
+            "error",
+            "is not `DIGEST  NAME` with a digest of this algorithm",
+            json!({"path": "manifest-md5.txt", "line": 4}),
+        ),
+        summary,
+    ];
+    assert_eq!(objects(&folder, "bag validate --json b", 1), all);
+    assert_eq!(objects(&folder, "bag validate --json -q b", 1), all[1..]);
+}
+
+#[test]
+fn json_of_a_valid_bag_is_its_summary() {
+    let folder = bag();
+    let [summary] = &objects(&folder, "bag validate --json b", 0)[..] else { panic!() };
+    assert_eq!((&summary["valid"], &summary["files_read"]), (&json!(true), &json!(4)));
+    assert!(objects(&folder, "bag validate --json --quiet b", 0).is_empty());
+}
+
+#[test]
+fn json_of_names_that_are_not_utf8_is_base64() {
+    let folder = bag();
+    let name = OsStr::from_bytes(b"b/data/\xff");
+    fs::write(folder.path("").join(name), "").unwrap();
+    let [finding, _] = &objects(&folder, "bag validate --json b", 1)[..] else { panic!() };
+    assert_eq!((&finding["path"], &finding["path_base64"]), (&Value::Null, &json!("ZGF0YS//")));
+}
+
+#[test]
+fn json_of_a_bag_that_cannot_be_read_says_so() {
+    let folder = bag();
+    let error = json!({"schema": 1, "event": "finding", "bag": "gone", "class": "unreadable",
+        "severity": "error", "message": "No such file or directory"});
+    let summary = |key: &str| {
+        let mut summary = json!({"schema": 1, "event": "summary", "bag": "gone", "errors": 1,
+            "warnings": 0});
+        summary[key] = json!(false);
+        summary
+    };
+    let all = objects(&folder, "bag validate --json b gone", 1);
+    assert_eq!(all[1..], [error.clone(), summary("valid")]);
+    let all = objects(&folder, "bag validate --json --fast gone", 1);
+    assert_eq!(all, [error, summary("agrees")]);
+}
+
+#[test]
+fn json_of_a_quick_look_says_whether_payload_oxum_agrees() {
+    let folder = bag();
+    folder.write("b/bag-info.txt", "Payload-Oxum: 20.2\n");
+    let summary = |agrees: bool| {
+        json!({"schema": 1, "event": "summary", "bag": "b", "agrees": agrees,
+            "errors": u8::from(!agrees), "warnings": 0, "payload_files": 2, "payload_bytes": 20})
+    };
+    assert_eq!(objects(&folder, "bag validate --fast --json b", 0), [summary(true)]);
+    folder.write("b/bag-info.txt", "Payload-Oxum: 21.2\n");
+    let [finding, last] = &objects(&folder, "bag validate --fast --json b", 1)[..] else {
+        panic!()
+    };
+    assert_eq!((&finding["class"], &finding["path"]), (&json!("invalid"), &json!("bag-info.txt")));
+    assert_eq!(*last, summary(false));
+}
+
+const CSV_HEADER: &str = "bag,path,status,algorithms,expected,found,error\r\n";
+
+/// The rows of CSV behind the header, and standard error without what was read.
+#[track_caller]
+fn rows(folder: &Folder, args: &str, code: i32) -> (String, String) {
+    let run = folder.run(args);
+    let (stdout, stderr) = [run.stdout, run.stderr].map(|it| String::from_utf8(it).unwrap()).into();
+    assert_eq!(run.status.code(), Some(code), "{stdout}{stderr}");
+    let rows = stdout.strip_prefix(CSV_HEADER).unwrap().to_owned();
+    let told = stderr.lines().filter(|line| !line.contains(" B in "));
+    (rows, told.map(|line| format!("{line}\n")).collect())
+}
+
+#[test]
+fn csv_has_a_row_for_each_listed_file_and_each_error() {
+    let folder = bad_bag();
+    let row = |name: &str, content: &str, status: &str, found: &str, error: &str| {
+        format!("b,{name},{status},md5,{},{found},{error}\r\n", md5(content))
+    };
+    let ok = |name: &str, content: &str| row(name, content, "ok", &md5(content), "");
+    let manifest = md5(of_bag(&["data/a", "data/sub/b"]));
+    let read = md5(folder.read("b/manifest-md5.txt"));
+    let changed = |name: &str, content: &str, found: &str, by: &str| {
+        row(name, content, "changed", &md5(found), &format!("has changed: it is not as in {by}"))
+    };
+    let missing = "is missing; listed in manifest-md5.txt";
+    let errors = [
+        changed("data/a", "b/data/a", "damaged", "manifest-md5.txt"),
+        row("\"data/c, \"\"d\"\"\"", "b/data/c, \"d\"", "missing", "", missing),
+        "b,data/new,unlisted,,,,no payload manifest lists it\r\n".to_owned(),
+    ];
+    let of_manifest = format!(
+        "b,manifest-md5.txt,changed,md5,{manifest},{read},line 4: is not `DIGEST  NAME` with a digest of \
+         this algorithm; has changed: it is not as in tagmanifest-md5.txt\r\n"
+    );
+    let bagit = ok("bagit.txt", DECLARATION);
+    let sub = ok("data/sub/b", "b/data/sub/b");
+    let [a, c, new] = &errors;
+    let verdict = "lanesum: b: NOT VALID: 5 errors\n".to_owned();
+    assert_eq!(
+        rows(&folder, "bag validate --csv b", 1),
+        ([&bagit, a, c, new, &sub, &of_manifest].map(|it| &**it).concat(), verdict.clone())
+    );
+    assert_eq!(
+        rows(&folder, "bag validate --csv --quiet b", 1),
+        ([a, c, new, &of_manifest].map(|it| &**it).concat(), verdict)
+    );
+}
+
+#[test]
+fn csv_of_several_manifests_has_their_digests_in_one_order() {
+    let folder = bag();
+    let names = ["data/a", "data/sub/b"];
+    let sha = |name: &str| hex(&<sha1::Sha1 as sha1::Digest>::digest(format!("b/{name}")));
+    let list: String = names.iter().map(|name| format!("{}  {name}\n", sha(name))).collect();
+    folder.write("b/manifest-sha1.txt", list);
+    fs::remove_file(folder.path("b/tagmanifest-md5.txt")).unwrap();
+    let row = |name: &str| {
+        let digests = format!("{} {}", md5(format!("b/{name}")), sha(name));
+        format!("b,{name},ok,md5 sha1,{digests},{digests},\r\n")
+    };
+    let warning = "lanesum: b: warning: has no tag manifest, so nothing tells whether its tag files changed\n";
+    let told = format!("{warning}lanesum: b: valid\n");
+    let all = names.map(row).concat();
+    assert_eq!(rows(&folder, "bag validate --csv b", 0), (all, told));
+    assert_eq!(rows(&folder, "bag validate --csv -q b", 0), Default::default());
+}
+
+#[test]
+fn csv_has_rows_of_errors_about_a_bag_as_a_whole() {
+    let folder = bag();
+    fs::remove_file(folder.path("b/manifest-md5.txt")).unwrap();
+    fs::remove_file(folder.path("b/tagmanifest-md5.txt")).unwrap();
+    folder.write("c/a", "");
+    let (found, told) = rows(&folder, "bag validate --csv -q b c gone", 1);
+    assert_eq!(
+        found,
+        "b,,invalid,,,,\"has no payload manifest, so nothing tells what its files should be\"\r\n\
+         c,bagit.txt,invalid,,,,\"is not there, so this is no bag\"\r\n\
+         gone,,unreadable,,,,No such file or directory\r\n"
+    );
+    let each = |bag: &str| format!("lanesum: {bag}: NOT VALID: 1 error\n");
+    assert_eq!(told, ["b", "c"].map(each).concat() + "lanesum: gone: No such file or directory\n");
+}
+
+#[test]
+fn csv_excludes_json_and_fast() {
+    for other in ["--json", "--fast"] {
+        let run = bag().run(&format!("bag validate --csv {other} b"));
+        assert_eq!((run.status.code(), run.stdout.len()), (Some(2), 0), "{other}");
     }
 }

@@ -19,6 +19,7 @@ mod formats;
 mod generate;
 mod keyed;
 mod kinds;
+mod life;
 mod limits;
 mod lists;
 mod memory;

@@ -1,0 +1,252 @@
+//! Random histories of two roots against a model of the promises: ordinary ones, in which nothing
+//! may alarm but deletions in an archive, and others in which files are damaged, which must be
+//! found and stay known.
+//!
+//! A failure prints the seed of its history. `LANESUM_SEED` repeats one history, and
+//! `LANESUM_HISTORIES` runs so many with other seeds.
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use lanesum_catalog::{Attention, GoesOn, Reason};
+
+use super::disk::{Disk, Log};
+use super::model::{Files, Night, Records, records};
+use super::*;
+
+/// Histories of each kind, and nights of each.
+const HISTORIES: u64 = 40;
+const NIGHTS: usize = 12;
+
+struct History {
+    disk: Disk,
+    profile: Profile,
+    has_damage: bool,
+    before: Records,
+}
+
+impl History {
+    fn new(seed: u64, profile: Profile, has_damage: bool) -> Self {
+        let disk = Disk::new(seed, profile);
+        disk.roots.iter().for_each(|root| _ = root.add());
+        let files = disk.files();
+        let mut history = Self { disk, profile, has_damage, before: Records::new() };
+        history.before = history.records(&files);
+        history
+    }
+
+    fn records(&self, files: &Files) -> Records {
+        let [first, second] = &self.disk.roots;
+        records(&[(0, first), (1, second)], &self.before, files)
+    }
+
+    fn day(&mut self) {
+        for _ in 0..self.disk.random.below(7) {
+            match self.disk.random.below(10) {
+                0 | 1 if self.has_damage => self.disk.damage(),
+                2 if self.has_damage || self.profile == Profile::Working => self.disk.upgrade(),
+                3 => self.restore(),
+                _ => self.disk.do_something(),
+            }
+        }
+    }
+
+    /// Restores a file that is known to be damaged or missing.
+    fn restore(&mut self) {
+        let is_bad = |class| matches!(class, Class::Damaged | Class::Missing);
+        let bad: Vec<_> = self.before.iter().filter(|(_, known)| is_bad(known.class)).collect();
+        let bad: Vec<_> =
+            bad.into_iter().map(|(place, known)| (place.clone(), known.clone())).collect();
+        if let Some((place, known)) = self.disk.random.choose(&bad) {
+            self.disk.restore(&place, &known.digest, known.modified);
+        }
+    }
+
+    fn night(&mut self) {
+        days_pass(1);
+        if self.disk.random.once_in(10) {
+            self.night_without_a_root();
+        }
+        if self.disk.random.once_in(8) {
+            self.interrupted_update();
+        }
+        let files = self.disk.files();
+        let [first, second] = &self.disk.roots;
+        let updated = run_roots(&[first, second], &Task::Update);
+        let scrub = Task::Scrub(selection(|it| {
+            it.percent = Some(100.0);
+            it.is_scanned = true;
+        }));
+        let scrubbed = run_roots(&[first, second], &scrub);
+        let after = self.records(&files);
+        let night = Night { before: &self.before, files: &files, profile: self.profile };
+        if let Some(wrong) = night.wrong(&after) {
+            panic!("{wrong}");
+        }
+        for root in 0..2 {
+            self.check_reports(root, [&updated[root], &scrubbed[root]], &after);
+        }
+        if !self.has_damage {
+            let damaged: Vec<_> = after.iter().filter(|(_, it)| it.is_damaged).collect();
+            assert!(damaged.is_empty(), "nothing was damaged: {damaged:?}");
+        }
+        self.before = after;
+        self.answer(&files);
+    }
+
+    /// What a night reported of a root, against its records after it.
+    fn check_reports(&self, root: usize, reports: [&Report; 2], after: &Records) {
+        let own = after.iter().filter(|((it, _), _)| *it == root);
+        let is_archive = self.profile == Profile::Archive;
+        let is_alarm = |class| class == Class::Damaged || class == Class::Missing && is_archive;
+        let alarms: Vec<_> = own.filter(|(_, known)| is_alarm(known.class)).collect();
+        for report in reports {
+            let attention = report.summary.attention();
+            let lines = report.lines();
+            assert_ne!(attention, Attention::Incomplete, "root {root}: {lines:?}");
+            let is_alarmed = attention == Attention::Problem;
+            assert!(!is_alarmed || !alarms.is_empty(), "root {root} is alarmed: {lines:?}");
+            let damaged: BTreeSet<String> = report.of(Class::Damaged).into_iter().collect();
+            let is_right = |name: &String| {
+                after.get(&(root, name.clone())).is_some_and(|it| it.class == Class::Damaged)
+            };
+            assert!(damaged.iter().all(is_right), "root {root} is not so damaged: {lines:?}");
+        }
+        let last = reports[1].summary.attention();
+        let is_expected = (last == Attention::Problem) == !alarms.is_empty();
+        assert!(is_expected, "root {root}: {last:?} and {alarms:?}");
+        for (place, known) in alarms {
+            let is_news = self.before.get(place).is_none_or(|it| it.class != known.class);
+            let is_told = reports.iter().any(|report| report.of(known.class).contains(&place.1));
+            assert!(is_told || !is_news, "{place:?} is {} now, and that was not told", known.class);
+        }
+        let status = self.disk.roots[root].status().attention();
+        assert_eq!(status.max(Attention::Incomplete), last.max(Attention::Incomplete));
+    }
+
+    /// An update that ends before it is done.
+    fn interrupted_update(&mut self) {
+        self.disk.log.push("interrupted update".to_owned());
+        let mut options = options();
+        let mut left = self.disk.random.below(4);
+        if left == 0 {
+            options.goes_on = Some(GoesOn::new(|| false));
+        }
+        let [first, second] = &self.disk.roots;
+        let targets = [first, second].map(|it| Target::whole(it.root()));
+        let mut take = |_: &Root, _: &Finding| {
+            left = left.saturating_sub(1);
+            if left == 0 { Err(std::io::ErrorKind::BrokenPipe.into()) } else { Ok(()) }
+        };
+        match first.open().run(&targets, &Task::Update, &options, &mut take) {
+            Ok(_) | Err(CatalogError::Output(_)) => {}
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    /// One root is not mounted, and the other one is looked after as always.
+    fn night_without_a_root(&mut self) {
+        let away = self.disk.random.below(2);
+        self.disk.log.push(format!("a night without root {away}"));
+        let aside = self.disk.roots[away].base.path().join("not mounted");
+        fs::rename(self.disk.roots[away].tree(), &aside).unwrap();
+        let files = self.disk.files();
+        let [first, second] = &self.disk.roots;
+        let updated = run_roots(&[first, second], &Task::Update);
+        let scrubbed = run_roots(&[first, second], &Task::Scrub(everything()));
+        let reason = updated[away].summary.offline().map(|it| it.reason);
+        assert_eq!(reason, Some(Reason::Absent));
+        let after = self.records(&files);
+        let of = |all: &Records, root: usize| -> Records {
+            let own = all.iter().filter(|((it, _), _)| *it == root);
+            own.map(|(place, known)| (place.clone(), known.clone())).collect()
+        };
+        assert_eq!(of(&after, away), of(&self.before, away), "root {away} was not mounted");
+        let there = 1 - away;
+        let (before, profile) = (of(&self.before, there), self.profile);
+        let night = Night { before: &before, files: &files, profile };
+        if let Some(wrong) = night.wrong(&of(&after, there)) {
+            panic!("{wrong}");
+        }
+        self.check_reports(there, [&updated[there], &scrubbed[there]], &after);
+        self.before = after;
+        fs::rename(&aside, self.disk.roots[away].tree()).unwrap();
+        // The roots change places in the next run.
+        days_pass(1);
+    }
+
+    /// Sometimes a person accepts a damaged file, or forgets a missing one.
+    fn answer(&mut self, files: &Files) {
+        for (place, known) in self.before.clone() {
+            let archive = &self.disk.roots[place.0];
+            match known.class {
+                Class::Damaged if self.disk.random.once_in(6) => {
+                    self.disk.log.push(format!("accept {place:?}"));
+                    assert_eq!(archive.accept(&[&place.1]).files, 1, "{place:?}");
+                    let now = self.records(files).remove(&place).unwrap();
+                    assert_eq!((now.class, &now.digest), (Class::Ok, &files[&place].digest));
+                    self.before.insert(place, now);
+                }
+                Class::Missing if self.disk.random.once_in(4) => {
+                    self.disk.log.push(format!("forget {place:?}"));
+                    assert_eq!(archive.forget(&[&place.1]).paths[0].files, 1, "{place:?}");
+                    self.before.remove(&place);
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+/// Prints the seed of a history that fails, and what happened in it.
+struct Printer(u64, Log);
+
+impl Drop for Printer {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("LANESUM_SEED={} fails after\n{}", self.0, self.1.last(60));
+        }
+    }
+}
+
+fn run_history(seed: u64, profile: Profile, has_damage: bool) {
+    set_ahead(1000);
+    let mut history = History::new(seed, profile, has_damage);
+    let _printer = Printer(seed, history.disk.log.clone());
+    for night in 0..NIGHTS {
+        history.disk.log.push(format!("day {night}"));
+        history.day();
+        history.night();
+    }
+    assert_eq!(history.disk.roots[0].look().check().unwrap(), [""; 0]);
+}
+
+fn run_histories(profile: Profile, has_damage: bool) {
+    if let Ok(seed) = std::env::var("LANESUM_SEED") {
+        return run_history(seed.parse().unwrap(), profile, has_damage);
+    }
+    let more = std::env::var("LANESUM_HISTORIES").ok().map(|count| count.parse().unwrap());
+    let first = more.map_or(1, |_| SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs());
+    (0..more.unwrap_or(HISTORIES))
+        .for_each(|number| run_history(first * 10_000 + number, profile, has_damage));
+}
+
+#[test]
+fn ordinary_histories_of_a_working_root_demand_no_attention() {
+    run_histories(Profile::Working, false);
+}
+
+#[test]
+fn ordinary_histories_of_an_archive_demand_attention_for_deletions_alone() {
+    run_histories(Profile::Archive, false);
+}
+
+#[test]
+fn damage_in_an_archive_is_found_and_stays_until_it_is_restored_or_accepted() {
+    run_histories(Profile::Archive, true);
+}
+
+#[test]
+fn damage_in_a_working_root_is_found_and_stays_until_it_is_restored_or_accepted() {
+    run_histories(Profile::Working, true);
+}

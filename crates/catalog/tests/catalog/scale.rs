@@ -1,0 +1,60 @@
+//! Work for many files, counted: no test waits on a clock.
+
+use std::fs;
+
+use lanesum_catalog::Attention;
+
+use super::*;
+
+const FILES: usize = 20_000;
+const ACCEPTED: usize = 1000;
+
+/// Bytes that this thread read so far, from files or the page cache.
+fn bytes_read() -> Option<u64> {
+    let counts = fs::read_to_string("/proc/thread-self/io").ok()?;
+    let line = counts.lines().find_map(|line| line.strip_prefix("rchar: "))?;
+    line.parse().ok()
+}
+
+/// Twenty thousand files, renamed, and a thousand of them accepted.
+#[test]
+fn many_renamed_files_are_not_read_and_accept_does_not_read_the_whole_catalog() {
+    let archive = Archive::new();
+    for number in 0..FILES {
+        let (directory, name) = (archive.path(&format!("d{}", number / 500)), number.to_string());
+        if number % 500 == 0 {
+            fs::create_dir(&directory).unwrap();
+        }
+        fs::write(directory.join(&name), &name).unwrap();
+    }
+    assert_eq!(archive.add().summary.files, FILES as u64);
+
+    archive.rename("d0", "directory");
+    for number in 500..FILES {
+        let path = archive.path(&format!("d{}/{number}", number / 500));
+        fs::rename(&path, path.with_file_name(format!("renamed {number}"))).unwrap();
+    }
+    let report = archive.update();
+    assert_eq!((report.summary.files, report.summary.bytes), (0, 0));
+    assert_eq!(report.count(Class::Moved), FILES as u64);
+    assert_eq!(report.summary.attention(), Attention::Changes);
+    assert_eq!(archive.update().summary.attention(), Attention::Nothing);
+
+    let renamed = (500..500 + ACCEPTED).map(|it| format!("d{}/renamed {it}", it / 500));
+    let renamed: Vec<_> = renamed.collect();
+    renamed.iter().for_each(|name| archive.damage(name));
+    assert_eq!(archive.verify().count(Class::Damaged), ACCEPTED as u64);
+    let paths: Vec<_> = renamed.iter().map(|name| archive.path(name)).collect();
+    let mut catalog = archive.open();
+    let before = bytes_read();
+    let accepted = catalog.accept(&paths, &options(), &mut |_, _| Ok(())).unwrap();
+    let after = bytes_read();
+    assert_eq!((accepted.files, accepted.failed.len()), (ACCEPTED as u64, 0));
+    drop(catalog);
+    let size = fs::metadata(archive.catalog_path()).unwrap().len();
+    if let Some((before, after)) = before.zip(after) {
+        // A pass over the catalog for each path would read it a thousand times.
+        assert!(after - before < 10 * size, "{} bytes of {size}", after - before);
+    }
+    assert_eq!(archive.verify().summary.attention(), Attention::Nothing);
+}
