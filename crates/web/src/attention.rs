@@ -1,6 +1,6 @@
 //! Folders that need attention: damaged, missing and unchecked files, and what to do about them.
 
-use lanesum_catalog::{Attention, Class, Reason};
+use lanesum_catalog::{Attention, Class, Outcome, Reason};
 use maud::{Markup, html};
 
 use crate::commands::{block, command, command_for};
@@ -96,11 +96,15 @@ pub fn why_offline(folder: &Folder, away: &Away) -> String {
 fn notices(context: &Context, folder: &Folder) -> Markup {
     let for_folder = |verb| block(&command_for(&context.catalog, verb, &[&folder.path]));
     html! {
-        @if !folder.is_complete {
+        @if folder.has_ended(Outcome::CatalogDamaged) {
+            p { "The last run found the catalog itself damaged. To check it, run:" }
+            (block(&command(&context.catalog, "catalog check")))
+        }
+        @if !folder.is_complete && !folder.is_running {
             p { "The first " code { "add" } " did not finish. Not all files are recorded. To continue, run:" }
             (for_folder("add"))
         }
-        @if folder.has_too_many_edits() {
+        @if folder.has_ended(Outcome::TooManyEdits) {
             p { code { "update" } " stopped because it would record too many edits. If you made them, run:" }
             (for_folder("update --force"))
         }
@@ -124,7 +128,7 @@ fn remedies(context: &Context, shown: &[(Class, &[File])]) -> Markup {
     let unchecked = of_class(Class::Unchecked);
     // One file is named. Of several, the user names some.
     let for_files = |verb, list: &[File]| match list {
-        [file] => command_for(&context.catalog, verb, &[&file.path]),
+        [file] => command_for(&context.catalog, verb, &[file.place()]),
         _ => command(&context.catalog, verb) + " -- PATH",
     };
     html! {

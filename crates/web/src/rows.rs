@@ -57,7 +57,7 @@ const fn link_text(class: Class) -> &'static str {
 
 /// Why, in some words.
 fn brief(file: &File) -> Option<String> {
-    if let Some(moved_to) = &file.moved_to {
+    if let (Class::Moved, Some(moved_to)) = (file.class, &file.moved_to) {
         return Some(format!("to {}", shown(moved_to.as_os_str().as_bytes())));
     }
     if file.files > 1 {
@@ -118,7 +118,7 @@ pub fn details(context: &Context, file: &File) -> Markup {
         }
         @for (words, verb) in remedies(file.class) {
             p { (words) }
-            (block(&command_for(&context.catalog, verb, &[&file.path])))
+            (block(&command_for(&context.catalog, verb, &[file.place()])))
         }
     }
 }

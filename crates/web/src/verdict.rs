@@ -1,6 +1,6 @@
 //! One sentence at the top: how all folders stand.
 
-use lanesum_catalog::{Attention, Class};
+use lanesum_catalog::{Attention, Class, Outcome};
 use maud::{Markup, html};
 
 use crate::commands::{block, command};
@@ -85,10 +85,15 @@ fn problems(folders: &[Folder]) -> Vec<String> {
         counted.map(|(number, word)| format!("{} {word}", count(number))).collect();
     let offline = folders.iter().filter(|folder| folder.offline.is_some()).count() as u64;
     let unfinished = online(folders).filter(|folder| !folder.is_complete).count() as u64;
-    let stopped = online(folders).filter(|folder| folder.has_too_many_edits()).count() as u64;
-    for (number, word) in
-        [(offline, "offline"), (unfinished, "not fully added"), (stopped, "not updated")]
-    {
+    let ended = |outcome| online(folders).filter(|folder| folder.has_ended(outcome)).count() as u64;
+    if ended(Outcome::CatalogDamaged) > 0 {
+        parts.insert(0, "catalog damaged".to_owned());
+    }
+    for (number, word) in [
+        (offline, "offline"),
+        (unfinished, "not fully added"),
+        (ended(Outcome::TooManyEdits), "not updated"),
+    ] {
         if number > 0 {
             parts.push(format!("{} {word}", of(number, "folder")));
         }
@@ -109,6 +114,7 @@ fn changes(folders: &[Folder]) -> Vec<String> {
 
 pub fn section(context: &Context, folders: &[Folder]) -> Markup {
     let verdict = Verdict::of(folders);
+    let paused = folders.iter().filter(|it| it.steering.paused.is_some()).count() as u64;
     let oldest = online(folders).filter_map(|folder| folder.oldest).min();
     html! {
         div aria-live="polite" {
@@ -124,6 +130,7 @@ pub fn section(context: &Context, folders: &[Folder]) -> Markup {
                     @if !verdict.changes.is_empty() {
                         p { "Changes: " a href="#changes" { (verdict.changes) } }
                     }
+                    @if paused > 0 { p { "Scrubs of " (of(paused, "folder")) " are paused." } }
                     @if let Some(oldest) = oldest { p { "Oldest verification: " (context.time_and_age(oldest)) } }
                 }
             }
@@ -194,6 +201,15 @@ mod tests {
             folder.offline = Some(samples::away());
         });
         assert_eq!((class, &*headline), ("incomplete", "1 folder offline; 0 ok"));
+    }
+
+    #[test]
+    fn a_damaged_catalog_comes_first() {
+        let (class, headline, _) = verdict(|folder| {
+            samples::count(folder, Attention::Problem, &[(Class::Missing, 1)]);
+            folder.last.as_mut().unwrap().outcome = Outcome::CatalogDamaged;
+        });
+        assert_eq!((class, &*headline), ("problem", "catalog damaged, 1 missing; 6,548 ok"));
     }
 
     #[test]

@@ -128,7 +128,11 @@ pub struct File {
 
 impl Folder {
     pub fn of(status: RootStatus) -> Self {
-        let attention = status.attention();
+        let has_ended = |outcome| status.last.as_ref().is_some_and(|run| run.outcome == outcome);
+        let attention = match has_ended(Outcome::CatalogDamaged) {
+            true => Attention::Problem,
+            false => status.attention(),
+        };
         let RootStatus { root, mut standing, .. } = status;
         if status.new > 0 {
             standing.insert(Class::New, status.new);
@@ -183,9 +187,9 @@ impl Folder {
         [Class::Edited, Class::New, Class::Moved, Class::Missing].into_iter().filter(is_change)
     }
 
-    /// Whether the last run stopped because of too many edits.
-    pub fn has_too_many_edits(&self) -> bool {
-        self.last.as_ref().is_some_and(|run| run.outcome == Outcome::TooManyEdits)
+    /// Whether the last run ended so.
+    pub fn has_ended(&self, outcome: Outcome) -> bool {
+        self.last.as_ref().is_some_and(|run| run.outcome == outcome)
     }
 }
 
@@ -244,6 +248,13 @@ impl File {
             moved_to: None,
             files: it.files,
         }
+    }
+}
+
+impl File {
+    /// Where the file is now.
+    pub fn place(&self) -> &Path {
+        self.moved_to.as_ref().unwrap_or(&self.path)
     }
 }
 
