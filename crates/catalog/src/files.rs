@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::io;
 use std::path::PathBuf;
 
-use lanesum_list::{Digest, Digests};
+use lanesum_list::{Digest, Digests, Record, Time, Times};
 
 use crate::CatalogError;
 use crate::model::{Class, Content, Reason, agree};
@@ -177,6 +177,38 @@ impl Catalog {
             {
                 break;
             }
+        }
+        Ok(())
+    }
+
+    /// Lists the records of a root as lines of a list, in the order of their paths: names are below
+    /// the root, with size, modification time and digests.
+    ///
+    /// # Errors
+    /// Those of the catalog and of `take`.
+    pub fn records(
+        &self,
+        root: &Root,
+        take: &mut dyn FnMut(Record<'_>) -> io::Result<()>,
+    ) -> Result<(), CatalogError> {
+        const SECOND: i64 = 1_000_000_000;
+        // All of one moment, or a file that moves meanwhile is in no line.
+        let _moment = self.db.unchecked_transaction()?;
+        let mut files = Files::of(&self.db, root.id());
+        while let Some(file) = files.next()? {
+            let path = file.path();
+            let is_known = !matches!(file.stat.modified, i64::MIN | i64::MAX);
+            let modified = is_known.then(|| Time {
+                seconds: file.stat.modified.div_euclid(SECOND),
+                nanoseconds: file.stat.modified.rem_euclid(SECOND).try_into().unwrap_or(0),
+            });
+            let record = Record {
+                size: u64::try_from(file.stat.size).ok(),
+                times: Times { modified, changed: None },
+                digests: file.digests,
+                ..Record::new(&path)
+            };
+            take(record).map_err(CatalogError::Output)?;
         }
         Ok(())
     }
