@@ -21,7 +21,7 @@ BASH_COMPLETIONS = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 ZSH_COMPLETIONS = $(DESTDIR)$(PREFIX)/share/zsh/site-functions
 FISH_COMPLETIONS = $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
 UNITS = $(DESTDIR)$(PREFIX)/lib/systemd/system
-UNIT_NAMES = lanesum.service lanesum-scrub@.service lanesum-scrub@.timer
+UNIT_NAMES = lanesum.service lanesum-nightly.service lanesum-nightly.timer
 
 .PHONY: build python wheel bench-python test test-format test-lints test-no-std test-aarch64 test-oldest \
 	test-build test-code test-together test-stranger test-python test-wheel test-clusters test-spark test-instructions \

@@ -10,6 +10,7 @@ use crate::CatalogError;
 use crate::model::{Class, Content, Reason, agree};
 use crate::root::Root;
 use crate::store::catalog::Catalog;
+use crate::store::check::require_rows;
 use crate::store::digests::decode_any;
 use crate::store::pending::pending_of;
 use crate::store::rows::{File, Files, Finder, State};
@@ -83,6 +84,8 @@ pub struct FileFilter {
     pub after: i64,
     /// No more than so many; 0 is no limit.
     pub most: usize,
+    /// No more than so many of each class in each root, those with the lowest ids; 0 is no limit.
+    pub most_each: usize,
 }
 
 /// What is needed beside the record of a file to say how it stands.
@@ -137,14 +140,21 @@ impl Catalog {
         filter: &FileFilter,
         take: &mut dyn FnMut(FileStatus) -> io::Result<()>,
     ) -> Result<(), CatalogError> {
+        require_rows(&self.db)?;
         let around = Around::of(self)?;
         let mut states = HashMap::new();
+        let mut each: HashMap<(i64, Class), usize> = HashMap::new();
+        let most_each = if filter.most_each == 0 { usize::MAX } else { filter.most_each };
         State::for_each(&self.db, |state| {
             let is_wanted = state.id > filter.after
                 && filter.root.is_none_or(|root| root == state.root)
                 && !(filter.only_bad && state.is_ok());
             if is_wanted {
-                states.insert(state.id, state);
+                let count = each.entry((state.root, state.class)).or_default();
+                *count += 1;
+                if *count <= most_each {
+                    states.insert(state.id, state);
+                }
             }
             Ok(())
         })?;

@@ -8,6 +8,7 @@ use crate::model::{Attention, Class, Reason};
 use crate::options::Verb;
 use crate::root::Root;
 use crate::store::catalog::Catalog;
+use crate::store::check::require_rows;
 use crate::store::chunk::partly_read;
 use crate::store::rows::State;
 use crate::store::run::RunRow;
@@ -38,7 +39,7 @@ pub struct RootStatus {
     pub overdue: u64,
     /// Files that are due now.
     pub due: u64,
-    /// When the next one is due, in seconds since 1970.
+    /// When the first file that is ok is due, in seconds since 1970; perhaps in the past.
     pub next_due: Option<i64>,
     /// The last run that read or compared files.
     pub last: Option<Run>,
@@ -222,6 +223,7 @@ impl Catalog {
     /// # Errors
     /// Those of the catalog.
     pub fn status(&self, now: i64) -> Result<Vec<RootStatus>, CatalogError> {
+        require_rows(&self.db)?;
         let roots = self.roots()?;
         let times: Vec<_> = roots.iter().map(|root| Times::of(self, &root.settings, now)).collect();
         let mut all: BTreeMap<i64, (usize, RootStatus)> = BTreeMap::new();
@@ -302,9 +304,8 @@ impl RootStatus {
         let oldest = self.oldest.map_or(state.verified, |oldest| oldest.min(state.verified));
         self.oldest = Some(oldest);
         let due = times.due(state);
-        if due <= times.now {
-            self.due += 1;
-        } else if state.is_ok() {
+        self.due += u64::from(due <= times.now);
+        if state.is_ok() {
             self.next_due = Some(self.next_due.map_or(due, |next| next.min(due)));
         }
     }

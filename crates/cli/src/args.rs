@@ -12,7 +12,6 @@ use std::path::PathBuf;
 use std::sync::LazyLock;
 
 use clap::{ArgAction, Args, CommandFactory as _, Parser, Subcommand, ValueEnum, ValueHint};
-use lanesum_catalog::Class;
 use lanesum_checksum::engine::Io;
 use lanesum_checksum::etag::PartSize;
 use lanesum_checksum::{Algorithm, Algorithms};
@@ -25,8 +24,8 @@ pub use bag::{Bag, Create, Update, Validate, Verb as BagVerb};
 #[cfg(feature = "page")]
 pub use catalog::Page;
 pub use catalog::{
-    Accept, Add, Audit, CatalogArgs, CatalogVerb, Export, Forget, ImportArgs, Limit, Report, Scrub,
-    Serve, Status, Steer, Told, Update as CatalogUpdate, Where,
+    Accept, Add, CatalogCommand, CatalogVerb, Export, Forget, ImportArgs, Limit, Nightly, Reading,
+    Relocate, Report, Roots, Scan, Scrub, Serve, Status, Update as CatalogUpdate, Verify, Where,
 };
 pub use compare::{Compare, Form};
 pub use convert::Convert;
@@ -39,41 +38,6 @@ const EXIT_CODES: &str = "Exit codes: 0 all well, 1 a mismatch or something that
 
 const COMPARE_CODES: &str = "Exit codes: 0 all equal, 1 differences, or something that could not be read or compared, \
                              2 wrong usage.";
-
-const CATALOG_CODES: &str = "Exit codes: 0 as cataloged, 1 damage or an error (a missing file too, but in add and \
-                             update), 2 wrong usage, 3 edits, moves, new and missing files only, 4 not all done, 5 the catalog is damaged or locked; the worst counts: \
-                             5, 1, 4, 3.";
-
-const ELSEWHERE: &str =
-    "A folder that lies elsewhere now is taken up there, and its digests and times
-come along by a list:
-  lanesum catalog export --relative --format csv /old/photos > list &&
-  { lanesum catalog import --add /new/photos --root /new/photos list ||
-    [ $? = 3 ]; } &&
-  lanesum update /new/photos && lanesum forget /old/photos
-It stops where a file of the list is not there or is another (1): the old
-folder stays, since nothing else knows what was lost. It stops at edits (3),
-too: forget the old folder yourself then. What `lanesum limit /old/photos`
-tells, as --every, stays behind: say it again to `lanesum add /new/photos`.
-";
-
-const CHECK_CODES: &str = "Exit codes: 0 the catalog is as it was written, 1 an error, 2 wrong usage or no catalog, \
-                           5 it is damaged.";
-
-const COPY_CODES: &str = "Exit codes: 0 the copy is whole, 1 an error, 2 wrong usage or no catalog, 5 the catalog is damaged.";
-
-const IMPORT_CODES: &str = "Exit codes: 0 all was cataloged so, 1 a file is missing, a digest differs, also from list \
-                            to list, or an error, 2 wrong usage, 3 something was taken, 4 a name was not taken or a \
-                            list left out, 5 the catalog is damaged or locked.";
-
-const EXPORT_CODES: &str = "Exit codes: 0 all is in the list, 1 a file is not, or an error, 2 wrong usage or no \
-                            such folder in the catalog, 5 the catalog is damaged.";
-
-const SERVE_CODES: &str = "Exit codes: 0 it was told to end, 1 an error, 2 wrong usage, 5 the catalog is damaged, or \
-                           served already.";
-
-const STEER_CODES: &str =
-    "Exit codes: 0 done, 1 an error, 2 wrong usage, 5 the catalog is damaged or locked.";
 
 /// Make and check checksums of files and whole trees, many at once in the lanes of SIMD registers.
 ///
@@ -111,6 +75,8 @@ pub enum Command {
     /// each line is recognised by itself. Also lists of hashdeep, SFV, CSV, JSON, manifests of
     /// BagIt and what tools for S3 print: docs/formats.md. Lines of other algorithms, and lists
     /// that hold no checksum line at all, are a failure.
+    ///
+    /// Files that are in the catalog are verified by `lanesum verify`.
     #[command(after_help = EXIT_CODES)]
     Check(Check),
     /// Tell what changed, moved, was copied, is new or missing between two lists, trees, or one of
@@ -129,86 +95,8 @@ pub enum Command {
     /// Make, validate and update bags of BagIt (RFC 8493).
     #[command(subcommand_required = true, arg_required_else_help = true)]
     Bag(Bag),
-    /// Take folders up into the catalog, and read all of their files.
-    ///
-    /// From then on `audit` tells what is not as it was, `update` takes up edits, and `scrub` reads
-    /// every file once in --every: what rots is found while there is a copy. Of a folder that is
-    /// there already the options given replace the old ones, and what is new is read.
-    #[command(after_help = codes_and_where_words_are())]
-    Add(Add),
-    /// Take up what was edited, moved or added since; never damage.
-    #[command(after_help = codes_and_where_words_are())]
-    Update(CatalogUpdate),
-    /// Tell what is not as it was cataloged, and take up no new content.
-    ///
-    /// It looks at the name, size and times of each file, and reads what looks otherwise, or is not
-    /// well. What rots looks as it did: --all reads everything, and `scrub` what is due.
-    #[command(after_help = codes_and_where_words_are())]
-    Audit(Audit),
-    /// Read what is due, to find what rotted.
-    ///
-    /// Each file is due once in the period of its folder, spread over it; a day reads no more than
-    /// 1.5 times the even load, or twice that where files are late. With --percent, --older-than,
-    /// --bad or --new that is read instead.
-    #[command(after_help = codes_and_where_words_are())]
-    Scrub(Scrub),
-    /// Stay, and read what is due when it is due.
-    ///
-    /// It reads as `scrub` does, all through the day or in the hours of each folder, an hour's due
-    /// files at a time, and what is not well once a day. A folder that is not there is suspended
-    /// until it is back. `lanesum pause`, `resume` and `limit` steer it. It ends at SIGTERM within
-    /// two seconds. For systemd there are lanesum.service and, without a daemon,
-    /// lanesum-scrub@.timer.
-    #[command(after_help = SERVE_CODES)]
-    Serve(Serve),
-    /// Let nothing be scrubbed until `lanesum resume`, also after the machine was off.
-    ///
-    /// A scrub that runs, of whatever process, ends within two seconds. What it checked is kept.
-    #[command(after_help = STEER_CODES)]
-    Pause(Steer),
-    /// Let folders be scrubbed again that were paused.
-    #[command(after_help = STEER_CODES)]
-    Resume(Steer),
-    /// Change how fast, in which hours and how often folders are scrubbed, or tell how they are.
-    ///
-    /// A scrub that runs, of whatever process, follows within two seconds. What cannot be done in
-    /// the period of a folder is refused.
-    #[command(after_help = STEER_CODES)]
-    Limit(Limit),
-    /// Tell how each folder of the catalog stands: what is not well, how old the checks are, what
-    /// is due.
-    #[command(after_help = codes_and_where_words_are())]
-    Status(Status),
-    /// List what is not well and what was found; the text is a mail, with its subject as the first
-    /// line.
-    #[command(after_help = codes_and_where_words_are())]
-    Report(Report),
-    /// Accept files as they are now, whatever was found; of a folder of the catalog, the volume it
-    /// is on.
-    ///
-    /// It prints what the file was before. After a mistake, put that back and accept it.
-    #[command(after_help = codes_and_where_words_are())]
-    Accept(Accept),
-    /// Catalog files, folders or all of a folder that was added no more. The files are not touched.
-    #[command(after_help = codes_and_where_words_are())]
-    Forget(Forget),
-    /// The catalog itself: check it, copy it, make it of lists, write it as a list.
-    ///
-    /// The catalog knows of each file what it was, when it was last read, and what became of it.
-    /// Begin with `lanesum add ~/photos`; then `lanesum audit` tells what is not as it was,
-    /// `lanesum update` takes up what you edited, and `lanesum scrub`, say once a day, reads what
-    /// is due. `lanesum status` tells how things stand. Whoever has lists begins with
-    /// `lanesum catalog import --add DIR LIST`. docs/catalog.md says what each case means.
-    ///
-    /// It is in --catalog FILE, else $LANESUM_CATALOG, else $XDG_STATE_HOME/lanesum/catalog.db, of
-    /// root /var/lib/lanesum/catalog.db.
-    #[command(
-        subcommand_required = true,
-        arg_required_else_help = true,
-        after_help = CATALOG_CODES,
-        after_long_help = words_and_codes()
-    )]
-    Catalog(CatalogArgs),
+    #[command(flatten)]
+    OnCatalog(CatalogCommand),
     /// Print the ETags that S3 gives to files, by how they are uploaded.
     ///
     /// A line is `ETAG  NAME`, which `check` and `compare` read, with several part sizes
@@ -226,18 +114,6 @@ pub enum Command {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARG")]
         args: Vec<std::ffi::OsString>,
     },
-}
-
-/// The exit codes, and where the words of findings are told.
-fn codes_and_where_words_are() -> String {
-    format!("{CATALOG_CODES}\nWhat is said of files: `lanesum help catalog`.")
-}
-
-/// The words of findings, each with what it says, and the exit codes.
-fn words_and_codes() -> String {
-    let words = Class::ALL.map(|class| format!("  {:<11} {}\n", class.name(), class.meaning()));
-    let hidden = "  hidden      something is mounted over it: nothing is known\n";
-    format!("What is said of files:\n{}{hidden}\n{ELSEWHERE}\n{CATALOG_CODES}", words.concat())
 }
 
 /// What to generate from this definition.
@@ -563,9 +439,9 @@ fn nearest<'a>(word: &str, names: impl Iterator<Item = &'a str>) -> Option<Strin
 
 /// Words that somebody may guess for a command, and what to say instead.
 const GUESSED: [(&[&str], &str); 10] = [
-    (&["verify", "validate"], "check LIST (of a bag: lanesum bag validate DIR)"),
+    (&["validate"], "bag validate (of a list: lanesum check LIST)"),
     (&["remove", "rm", "delete"], "forget"),
-    (&["scan"], "audit (or scrub, to read what is due)"),
+    (&["move", "mv", "rename"], "relocate"),
     (&["init"], "add"),
     (&["diff", "cmp"], "compare"),
     (&["hash", "checksum", "digest"], "sum"),

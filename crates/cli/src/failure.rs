@@ -21,6 +21,14 @@ use crate::streams::{self, WriteError};
 #[error("{0}")]
 pub struct Usage(pub String);
 
+/// Wrong usage, with a hint for the line below.
+#[derive(Debug, thiserror::Error)]
+#[error("{words}")]
+pub struct Hinted {
+    pub words: String,
+    pub hint: String,
+}
+
 /// Tells an error; the exit code is 2 for wrong usage and 1 for what the system refused. Where what
 /// is printed has no reader, SIGPIPE ends the process.
 pub fn fail(error: &anyhow::Error) -> ExitCode {
@@ -33,6 +41,10 @@ pub fn fail(error: &anyhow::Error) -> ExitCode {
     let words: String = words.chars().flat_map(visible).collect();
     // Where there is no standard error, the exit code has to do.
     let _ = writeln!(streams::stderr(), "lanesum: {words}");
+    if let Some(Hinted { hint, .. }) = error.downcast_ref() {
+        let _ = writeln!(streams::stderr(), "hint: {hint}");
+        return ExitCode::from(2);
+    }
     if error.is::<Usage>() { ExitCode::from(2) } else { ExitCode::FAILURE }
 }
 
@@ -86,6 +98,21 @@ pub fn refuse_late_help() -> Result<(), Usage> {
         return Ok(());
     }
     Err(Usage(format!("help: no such file; lanesum help {command} tells what {command} does")))
+}
+
+/// Refuses `audit`: two commands compare files with the catalog, and only one reads them.
+///
+/// # Errors
+/// That is the command.
+pub fn refuse_audit() -> Result<(), Hinted> {
+    match env::args_os().nth(1) {
+        Some(word) if word == "audit" => Err(Hinted {
+            words: "audit: no such command".to_owned(),
+            hint: "lanesum scan compares names, sizes and times; lanesum verify reads all files"
+                .to_owned(),
+        }),
+        _ => Ok(()),
+    }
 }
 
 /// Refuses the names of other tools, which a link may give: their callers would take MD5 for what
@@ -201,9 +228,13 @@ fn tip(option: &str) -> Option<String> {
     let command = words().next().unwrap_or_default();
     if option.starts_with("-r") || option == "--recursive" {
         match command.as_bytes() {
-            b"accept" => return Some("files are accepted one by one: leave it out".to_owned()),
+            b"accept" => {
+                return Some(
+                    "a directory stands for all damaged files below it: leave it out".to_owned(),
+                );
+            }
             b"forget" => {
-                return Some("all that is in a folder is forgotten: leave it out".to_owned());
+                return Some("a directory stands for everything below it: leave it out".to_owned());
             }
             _ => {}
         }
@@ -218,25 +249,25 @@ fn tip(option: &str) -> Option<String> {
                 );
             }
             b"update" => {
-                return Some("'lanesum audit' tells it, and takes up no new content".to_owned());
+                return Some("'lanesum scan' lists changes and records nothing".to_owned());
             }
             _ => {}
         }
     }
     if option == "--max-gone" && command == "limit" {
-        return Some("'lanesum add DIR --max-gone PERCENT' changes it".to_owned());
+        return Some("'lanesum add --max-gone N DIR' changes it".to_owned());
     }
     if OF_CATALOG.contains(&command.as_bytes())
         && ["--limit", "--every", "--between"].contains(&option)
     {
-        return Some(format!("'lanesum limit DIR {option} ...' says so of a folder, once for all"));
+        return Some(format!("'lanesum limit {option} ... DIR' sets it for a directory"));
     }
     match (command.as_bytes(), option) {
         (b"status" | b"report", "--all" | "-a") => {
-            return Some("all folders are told where none is named: leave it out".to_owned());
+            return Some("all directories are shown by default: leave it out".to_owned());
         }
         (b"report", "-o" | "--output" | "--format") => {
-            return Some("it prints text, or --csv, --json or --html: ... >FILE".to_owned());
+            return Some("it prints text, or with --csv, --json or --html: ... >FILE".to_owned());
         }
         _ => {}
     }
@@ -250,9 +281,10 @@ fn tip(option: &str) -> Option<String> {
     known.map(|&(_, tip)| tip.to_owned())
 }
 
-/// The verbs that look at folders of the catalog in the way that `limit` or `add` said.
-const OF_CATALOG: [&[u8]; 9] = [
-    b"audit", b"update", b"scrub", b"serve", b"status", b"report", b"pause", b"resume", b"catalog",
+/// Commands on directories of the catalog whose pace `limit` or `add` sets.
+const OF_CATALOG: [&[u8]; 11] = [
+    b"scan", b"update", b"verify", b"scrub", b"nightly", b"serve", b"status", b"report", b"pause",
+    b"resume", b"catalog",
 ];
 
 /// Options of md5sum, hashdeep, RHash and their like that lanesum has no use for.

@@ -59,6 +59,9 @@ fn main() -> ExitCode {
     if let Err(usage) = failure::refuse_late_help() {
         return failure::fail(&usage.into());
     }
+    if let Err(hinted) = failure::refuse_audit() {
+        return failure::fail(&hinted.into());
+    }
     let mut words = env::args_os();
     if words.nth(1).is_some_and(|word| word == "help")
         && words.next().is_some_and(|word| word == "--help" || word == "-h")
@@ -72,24 +75,12 @@ fn main() -> ExitCode {
     };
     let result = match cli {
         Cli { generate: Some(kind), .. } => generate::generate(kind),
-        Cli { command: Some(Command::Accept(args)), .. } => catalog::accept::run(&args),
-        Cli { command: Some(Command::Add(args)), .. } => catalog::add::run(&args),
-        Cli { command: Some(Command::Audit(args)), .. } => catalog::audit::run(&args),
         Cli { command: Some(Command::Bag(bag)), .. } => bag::run(bag),
-        Cli { command: Some(Command::Catalog(args)), .. } => catalog::own::run(&args),
         Cli { command: Some(Command::Check(check)), .. } => check::run(check),
         Cli { command: Some(Command::Compare(compare)), .. } => compare::run(compare),
         Cli { command: Some(Command::Convert(convert)), .. } => convert::run(&convert),
         Cli { command: Some(Command::Etag(args)), .. } => etag::run(args),
-        Cli { command: Some(Command::Forget(args)), .. } => catalog::forget::run(&args),
-        Cli { command: Some(Command::Limit(args)), .. } => catalog::steer::limit(&args),
-        Cli { command: Some(Command::Pause(args)), .. } => catalog::steer::pause(&args),
-        Cli { command: Some(Command::Report(args)), .. } => catalog::report::run(&args),
-        Cli { command: Some(Command::Resume(args)), .. } => catalog::steer::resume(&args),
-        Cli { command: Some(Command::Scrub(args)), .. } => catalog::scrub::run(&args),
-        Cli { command: Some(Command::Serve(args)), .. } => daemon::run(&args),
-        Cli { command: Some(Command::Status(args)), .. } => catalog::status::run(&args),
-        Cli { command: Some(Command::Update(args)), .. } => catalog::update::run(&args),
+        Cli { command: Some(Command::OnCatalog(command)), .. } => catalog::run(&command),
         Cli { command: Some(Command::Speed(Speed { paths })), .. } if !paths.is_empty() => {
             storage::run(&paths)
         }

@@ -6,8 +6,8 @@ use lanesum_checksum::engine::Hashed;
 use lanesum_list::Digests;
 
 use super::confirm::{Confirmed, read_again};
-use super::jobs::Row;
 use super::read::{no_direct, reason_of_read};
+use super::row::Row;
 use super::state::Pass;
 use crate::CatalogError;
 use crate::due::cost;

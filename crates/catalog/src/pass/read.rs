@@ -11,7 +11,8 @@ use lanesum_checksum::engine::{self, Delivery, Hashed, Outcome};
 use lanesum_checksum::walk::Skip;
 use lanesum_checksum::{Error, Job};
 
-use super::jobs::{Row, Task, job_of_new, job_of_row};
+use super::jobs::{Task, job_of_new, job_of_row};
+use super::row::Row;
 use super::state::Pass;
 use crate::CatalogError;
 use crate::model::{Class, Finding, Reason, Stat};

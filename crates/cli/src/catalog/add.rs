@@ -1,147 +1,109 @@
-//! `lanesum add`.
+//! `lanesum add`: directories become roots, and their files are recorded.
 
-use std::path::Path;
-use std::process::ExitCode;
-use std::sync::Mutex;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
 
-use lanesum_catalog::{Catalog, CatalogError, Control, Manners, Policy, Verb};
-
-use super::{
-    Reads, command, console_telling, doing, fail, folder_at, is_there, name, no_folder, open, over,
-    steer, tell_of_new,
+use lanesum_catalog::{
+    Catalog, CatalogError, Load, Options, Root, Settings, SettingsPatch, Target, Task,
 };
+
+use super::print::name;
+use super::run::{Reads, Runner};
+use super::{Code, dry_run, place, steer};
 use crate::args::Add;
 use crate::console::{Console, lock};
 
-/// What an interruption tells.
-const INTERRUPTED: &str = "interrupted: what was read whole is kept, but for the last two seconds; \
-                           the same command goes on";
-
-/// Takes folders up, and reads their files.
+/// Adds directories, and reads their files.
 ///
 /// # Errors
-/// What keeps it from beginning.
-pub fn run(args: &Add) -> anyhow::Result<ExitCode> {
-    let console = console_telling(Some(INTERRUPTED))?;
-    // Else a wrong path would leave a catalog behind that knows of nothing.
-    let mut folders = Vec::new();
-    for folder in &args.folders {
-        match folder_at(folder) {
-            Ok(path) => folders.push(path),
-            Err(error) => return Ok(no_folder(&error, &args.told.place, &mut lock(&console))),
-        }
-    }
+/// Those of the catalog, and wrong usage. A catalog that was created for it is removed then.
+pub fn run(args: &Add, console: &Arc<Mutex<Console>>) -> anyhow::Result<Code> {
+    let directories = directories(&args.directories)?;
     if let Some(&keyed) = args.algorithm.iter().find(|algorithm| algorithm.needs_key()) {
-        return Ok(fail(&CatalogError::Keyed(keyed), &args.told.place, &mut lock(&console)));
+        return Err(CatalogError::Keyed(keyed).into());
     }
-    let was_there = is_there(&args.told.place)?;
-    let taken_up = open(&args.told.place, "add")?.and_then(|mut catalog| {
-        folders.iter().try_for_each(|folder| require_time(args, &catalog, folder))?;
-        let mut control = Control::open(catalog.path())?;
-        let mut change = args.manners.change();
-        // It is of the policy.
-        change.every_days = None;
-        // All of them, or a wrong one would be found after hours.
-        let policies = folders.iter().map(|folder| {
-            let policy = policy(args, &catalog, folder)?;
-            tell_of_algorithms(args, &catalog, (folder, policy), &console)?;
-            Ok((&**folder, policy))
-        });
-        let policies: Vec<_> = policies.collect::<Result<_, CatalogError>>()?;
-        let roots = catalog.add_roots(&policies)?;
-        if !change.is_nothing() {
-            for root in &roots {
-                control.limit(root, &change)?;
-            }
+    let patch = args.patch();
+    if args.dry_run {
+        return dry_run::run(args, &directories, &patch, &mut lock(console));
+    }
+    let (mut catalog, roots) = add(args, &directories, &patch, console)?;
+    if !patch.is_empty() && !args.reading.quiet && !args.reading.json {
+        for root in &roots {
+            lock(console).about(name(&root.path), &steer::words(root));
         }
-        tell_of_new(&catalog, was_there, &mut lock(&console));
-        // A number without its unit is easily another than was meant.
-        if !args.manners.change().is_nothing() && !args.told.quiet {
-            for root in &roots {
-                let words = steer::words(&catalog.manners(root)?, root.policy.every_days);
-                lock(&console).about(name(&root.path), &words);
-            }
-        }
-        Ok((catalog, roots))
-    });
-    let (mut catalog, roots) = match taken_up {
-        Ok(taken_up) => taken_up,
-        Err(error) => return Ok(fail(&error, &args.told.place, &mut lock(&console))),
-    };
-    // Of a folder that has something, only what is new is read.
-    let are_new = roots.iter().all(|root| root.bytes == 0);
-    let reads = if are_new { Reads::All } else { Reads::Some };
-    let change = |options: &mut lanesum_catalog::Options| options.max_gone = args.max_gone;
-    Ok(over(&mut catalog, (&roots, reads), &args.told, change, &console, doing(Verb::Add)))
+    }
+    let reads = if roots.iter().all(|root| root.bytes == 0) { Reads::All } else { Reads::Some };
+    let targets: Vec<_> = roots.into_iter().map(Target::whole).collect();
+    let runner = Runner::new(&args.reading, console);
+    let change = |options: &mut Options| options.max_gone = args.gone.max_gone;
+    let all = runner.run(&mut catalog, &targets, &Task::Add, reads, change)?;
+    runner.end(&all, false)
 }
 
-/// Says when digests come that the files of a folder do not have yet.
-fn tell_of_algorithms(
+/// Adds directories as roots, all of them or none, and reads no file.
+///
+/// # Errors
+/// Those of the catalog. A catalog that was created for it is removed then.
+fn add(
     args: &Add,
+    directories: &[PathBuf],
+    patch: &SettingsPatch,
+    console: &Arc<Mutex<Console>>,
+) -> anyhow::Result<(Catalog, Vec<Root>)> {
+    let mut catalog = place::ForAdd::open(&args.reading.place)?;
+    let settings = directories.iter().map(|directory| {
+        let settings = settings_for(catalog.catalog(), directory, patch)?;
+        Ok((&**directory, settings))
+    });
+    let settings = settings.collect::<Result<Vec<_>, CatalogError>>()?;
+    let roots = catalog.catalog().add_roots(&settings)?;
+    if let Some(path) = catalog.created().filter(|_| !args.reading.quiet) {
+        lock(console).about(name(path), "created the catalog");
+    }
+    Ok((catalog.keep(), roots))
+}
+
+/// The settings of a directory: its own or the default ones, with those that were named. Rate and
+/// hours that leave too little time are an error.
+pub fn settings_for(
     catalog: &Catalog,
-    (folder, policy): (&Path, Policy),
-    console: &Mutex<Console>,
-) -> Result<(), CatalogError> {
-    let known = match catalog.root_of(folder) {
-        Ok((root, below)) if below.is_empty() => root.policy.algorithms,
-        Ok(_) | Err(CatalogError::NoRoot(_)) => return Ok(()),
-        Err(error) => return Err(error),
-    };
-    let new: Vec<_> = policy.algorithms.iter().filter(|it| !known.contains(*it)).collect();
-    if !new.is_empty() {
-        let new: Vec<_> = new.iter().map(ToString::to_string).collect();
-        let mut console = lock(console);
-        let words = format!(
-            "{} will be computed of each file when it is next read (`{}` reads all); the digests \
-             that are there stay",
-            new.join(" and "),
-            command(&args.told.place, "audit --all", &console)
-        );
-        console.about(name(folder), &words);
+    directory: &Path,
+    patch: &SettingsPatch,
+) -> Result<Settings, CatalogError> {
+    let known = known(catalog, directory)?;
+    let base = known.as_ref().map(|root| root.settings.clone()).unwrap_or_default();
+    let settings = patch.apply(&base);
+    if settings.rate.is_some() {
+        let load = match known.filter(|root| root.bytes > 0) {
+            Some(root) => catalog.load_of(&root)?,
+            None => Load::of_directory(directory, &settings)?,
+        };
+        load.check_capacity(directory, &settings)?;
     }
-    Ok(())
+    Ok(settings)
 }
 
-/// That a folder can be read in its period at the rate and in the hours that it is to be.
-fn require_time(args: &Add, catalog: &Catalog, folder: &Path) -> Result<(), CatalogError> {
-    let change = args.manners.change();
-    if change.is_nothing() {
-        return Ok(());
+/// The root that a directory is, if it is one.
+///
+/// # Errors
+/// Those of the catalog.
+pub fn known(catalog: &Catalog, directory: &Path) -> Result<Option<Root>, CatalogError> {
+    match catalog.root_of(directory) {
+        Ok((root, below)) => Ok(below.is_empty().then_some(root)),
+        Err(CatalogError::NoRoot(_)) => Ok(None),
+        Err(error) => Err(error),
     }
-    let policy = policy(args, catalog, folder)?;
-    let (known, manners) = match catalog.root_of(folder) {
-        Ok((mut root, below)) if below.is_empty() => {
-            root.policy = policy;
-            let manners = catalog.manners(&root)?;
-            (Some(root), manners)
-        }
-        Ok(_) | Err(CatalogError::NoRoot(_)) => (None, Manners::default()),
-        Err(error) => return Err(error),
-    };
-    let manners = change.of(manners);
-    if manners.rate.is_none() {
-        return Ok(());
-    }
-    // Of a folder that is new, what it has is counted.
-    let load = match known.filter(|root| root.bytes > 0) {
-        Some(root) => catalog.load_of(&root)?,
-        None => Catalog::load_in(folder, policy.algorithms),
-    };
-    manners.hold(folder, load, policy.every_days)
 }
 
-/// What was asked for; the rest as it is, or as it is by default.
-fn policy(args: &Add, catalog: &Catalog, folder: &Path) -> Result<Policy, CatalogError> {
-    let known = match catalog.root_of(folder) {
-        Ok((root, below)) if below.is_empty() => root.policy,
-        Ok(_) | Err(CatalogError::NoRoot(_)) => Policy::default(),
-        Err(error) => return Err(error),
-    };
-    let mut policy = known;
-    if !args.algorithm.is_empty() {
-        policy.algorithms = args.algorithm.iter().copied().collect();
-    }
-    policy.every_days = args.manners.every.unwrap_or(known.every_days);
-    policy.max_gone = args.max_gone.unwrap_or(known.max_gone);
-    Ok(policy)
+/// The whole paths of directories.
+///
+/// # Errors
+/// One is not there, or is not a directory.
+pub fn directories(paths: &[PathBuf]) -> Result<Vec<PathBuf>, CatalogError> {
+    let whole = paths.iter().map(|path| match path.canonicalize() {
+        Ok(whole) if whole.is_dir() => Ok(whole),
+        Ok(_) => Err(CatalogError::NotADirectory(path.clone())),
+        Err(error) => Err(CatalogError::Io { path: path.clone(), error }),
+    });
+    whole.collect()
 }

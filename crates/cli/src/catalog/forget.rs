@@ -1,104 +1,42 @@
-//! `lanesum forget`.
-
-use std::path::Path;
-use std::process::ExitCode;
+//! `lanesum forget`: records are deleted.
 
 use indicatif::HumanCount;
-use lanesum_catalog::{Catalog, CatalogError, Options, Severity};
+use lanesum_catalog::{ForgottenPath, Options};
 
-use super::{OF_CATALOG, console, fail, fail_at, name, open, worse};
+use super::accept::tell_failed;
+use super::print::name;
+use super::{Code, place};
 use crate::args::Forget;
-use crate::console::lock;
+use crate::console::Console;
 use crate::counts::{counted, files};
 
-/// Takes files out of the catalog.
+/// Forgets files and directories.
 ///
 /// # Errors
-/// What keeps it from beginning.
-pub fn run(args: &Forget) -> anyhow::Result<ExitCode> {
-    let console = console()?;
-    let mut catalog = match open(&args.place, "forget")? {
-        Ok(catalog) => catalog,
-        Err(error) => return Ok(fail(&error, &args.place, &mut lock(&console))),
-    };
-    let mut worst = ExitCode::SUCCESS;
-    for path in &args.paths {
-        let known = known(&catalog, path);
-        let forgotten = known.and_then(|known| {
-            let options = Options::default();
-            let finding = match args.missing {
-                true => catalog.forget_missing(path, &options),
-                false => catalog.forget(path, &options),
-            };
-            finding.map(|finding| (finding, known))
-        });
-        let mut console = lock(&console);
-        match forgotten {
-            Ok((finding, _)) if args.missing => {
-                let words = counted(finding.files, "missing file", "missing files");
-                console.about(name(path), &format!("{words} forgotten"));
-            }
-            Ok((finding, Known { counts, damaged })) => {
-                let mut words = format!("{} forgotten", files(finding.files));
-                for (count, what) in counts.into_iter().filter(|(count, _)| *count > 0) {
-                    words += &format!(", {} of them {what}", HumanCount(count as u64));
-                }
-                let is_of_root = finding.path.starts_with(b"/");
-                let stays_known = || catalog.root_of(path).is_ok_and(|(it, _)| it.numbers_last());
-                if !is_of_root && damaged > 0 && stays_known() {
-                    words += "; what is damaged and there still stays so: `lanesum accept` takes it \
-                              as it is";
-                }
-                // That of a root tells its whole path.
-                if is_of_root {
-                    words += "; the folder is cataloged no more";
-                }
-                let are_well = counts.iter().all(|(count, _)| *count == 0);
-                if !is_of_root && are_well && path.symlink_metadata().is_ok() {
-                    words += "; what is there is new to the next update";
-                }
-                // Of a damaged row nothing is known, and what is there is taken up as it is.
-                if let Some(damage) = &finding.after {
-                    words += &format!("; the catalog is damaged: {damage}");
-                    worst = worse(worst, ExitCode::from(OF_CATALOG));
-                }
-                console.about(name(path), &words);
-            }
-            Err(error) if error.is_of_catalog() => {
-                return Ok(fail(&error, &args.place, &mut console));
-            }
-            // The others are done all the same.
-            Err(error) => {
-                worst = worse(worst, fail_at(&error, &catalog, &args.place, &mut console));
-            }
-        }
+/// Those of the catalog; errors of one path are printed.
+pub fn run(args: &Forget, console: &mut Console) -> anyhow::Result<Code> {
+    let mut catalog = place::open(&args.place, "forget")?;
+    let forgotten = catalog.forget(&args.paths, args.missing, &Options::default())?;
+    for it in &forgotten.paths {
+        console.about(name(&it.path), &words(it, args.missing));
     }
-    Ok(worst)
+    Ok(tell_failed(&forgotten.failed, &args.place, console))
 }
 
-/// Of files at a path and below it, how many are known not to be as cataloged.
-struct Known {
-    /// In the words of `status`.
-    counts: [(usize, &'static str); 3],
-    /// Those whose damage stays known.
-    damaged: usize,
-}
-
-fn known(catalog: &Catalog, path: &Path) -> Result<Known, CatalogError> {
-    let (root, below) = catalog.root_of(path)?;
-    let whole = root.path_of(&below);
-    let mut files = match catalog.not_well() {
-        // What it is to take out may be that.
-        Err(CatalogError::Damaged(_)) => Vec::new(),
-        files => files?,
-    };
-    files.retain(|file| file.path.starts_with(&whole));
-    let count = |severity| files.iter().filter(|it| it.status.severity() == severity).count();
-    let counts = [
-        (count(Severity::Damage), "not well"),
-        (count(Severity::Differences), "not taken up"),
-        (count(Severity::NotAllDone), "not read when it was to be"),
-    ];
-    let damaged = files.iter().filter(|file| file.status.is_kept()).count();
-    Ok(Known { counts, damaged })
+fn words(it: &ForgottenPath, only_missing: bool) -> String {
+    if only_missing {
+        return format!("forgot {}", counted(it.files, "missing file", "missing files"));
+    }
+    let mut words = format!("forgot {}", files(it.files));
+    if it.damaged > 0 {
+        words += &format!(", {} of them damaged", HumanCount(it.damaged));
+    }
+    if it.is_root {
+        return words + "; the directory is no longer in the catalog";
+    }
+    if it.still_there > 0 {
+        let them = counted(it.still_there, "file that is", "files that are");
+        words += &format!("; the next update records {them} still there as new");
+    }
+    words
 }

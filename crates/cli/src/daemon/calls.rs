@@ -1,13 +1,12 @@
-//! Whoever wants to be called for a finding is: once for each event of the catalog that tells of
-//! damage, of something missing, or of a folder that is not there.
+//! `--on-finding`: a command is called once for each event that needs attention, whichever command
+//! found it.
 //!
-//! The first of all is called for whatever stands as found now, and not for what is well again.
-//! From then on the catalog remembers the last event that was told, and before, how far these first
-//! calls are (told.rs). So a finding of another process, an audit's for one, is told as well, and
-//! one that was found before the machine went off is told after. Only where the daemon is killed
-//! during a call, or has to end, is that call made again; and where it could not be noted by then.
+//! The catalog stores the last event that was called for, so findings of other processes, and those
+//! of a time without a daemon, are called for when it starts. A call that the end of the daemon
+//! interrupts is repeated. The first start of all calls for the files and roots that have problems
+//! then; if the daemon ends during these calls, the next start repeats them from the first one.
 
-use std::collections::HashSet;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
@@ -15,22 +14,26 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-use lanesum_catalog::{Catalog, CatalogError, Class, Control, Event, Root};
+use lanesum_catalog::{
+    Attention, Catalog, CatalogError, Class, Control, Event, FileFilter, FileStatus, Reason, Root,
+};
+
+use serde_json::{Map, Value};
 
 use super::AGAIN;
 use super::commands::Commands;
-use super::told::{Place, Told};
 use crate::args::Where;
-use crate::catalog::Spoken;
-use crate::catalog::print::{finding_object, line};
+use crate::catalog::{json, utc};
 use crate::console::{Console, lock};
+
+/// Events that are taken from the catalog at a time.
+const SOME: usize = 1000;
 
 /// The thread that calls.
 pub struct Calls(Sender<()>);
 
 impl Calls {
-    /// Tells what is not told yet, and from now on whatever comes. The first call of all begins
-    /// with what is not well then; what was so before, and is well again, is not told.
+    /// Calls for each event that was not called for yet, and for each that comes.
     ///
     /// # Errors
     /// Those of the catalog.
@@ -42,18 +45,15 @@ impl Calls {
         console: &Arc<Mutex<Console>>,
     ) -> Result<Self, CatalogError> {
         let control = Control::open(path)?;
-        let told = match control.called()? {
-            Some(number) => Told::from_number(number),
-            None => Told::First { last: control.last_event()?, place: Place::BEGIN },
-        };
+        let last = control.called()?;
         let (send, wakes) = mpsc::channel::<()>();
         let mut caller = Caller {
             path: path.to_owned(),
             place: Where { catalog: place.catalog.clone() },
             command,
             commands: commands.clone(),
-            control: Box::new(control),
-            told,
+            notes: Box::new(control),
+            last,
             is_noted: true,
             console: Arc::clone(console),
         };
@@ -65,39 +65,56 @@ impl Calls {
         Ok(calls)
     }
 
-    /// There may be something to tell.
+    /// Says that there may be new events.
     pub fn wake(&self) {
         // The thread is there unless it panicked.
         let _ = self.0.send(());
     }
 }
 
-/// Where it is noted what was called for.
+/// What a command is called for.
+struct Call {
+    class: Class,
+    reason: Option<Reason>,
+    path: PathBuf,
+    root: PathBuf,
+    /// The finding as `--json` prints it.
+    json: Vec<u8>,
+}
+
+/// Where the number of the last event is stored that was called for.
 trait Notes: Send {
-    fn note(&mut self, number: i64) -> Result<(), CatalogError>;
+    /// The newest event of the catalog.
+    fn newest(&self) -> Result<i64, CatalogError>;
+
+    fn note(&mut self, event: i64) -> Result<(), CatalogError>;
 }
 
 impl Notes for Control {
-    fn note(&mut self, number: i64) -> Result<(), CatalogError> {
-        self.set_called(number)
+    fn newest(&self) -> Result<i64, CatalogError> {
+        self.last_event()
+    }
+
+    fn note(&mut self, event: i64) -> Result<(), CatalogError> {
+        self.set_called(event)
     }
 }
 
 struct Caller {
     path: PathBuf,
-    /// Which catalog was asked for, for what is to be typed.
     place: Where,
     command: String,
     commands: Commands,
-    control: Box<dyn Notes>,
-    /// What was called for, and whether the catalog says so.
-    told: Told,
+    notes: Box<dyn Notes>,
+    /// The last event that was called for; none before the first calls of all.
+    last: Option<i64>,
+    /// Whether the catalog stores that.
     is_noted: bool,
     console: Arc<Mutex<Console>>,
 }
 
 impl Caller {
-    /// Calls for what there is whenever it is woken, and again after a while where that failed.
+    /// Calls whenever it is woken, and tries again after a while if that failed.
     fn listen(&mut self, wakes: &Receiver<()>, again: Duration) {
         let mut has_failed = false;
         loop {
@@ -109,172 +126,185 @@ impl Caller {
             if woken == Err(RecvTimeoutError::Disconnected) {
                 return;
             }
-            let failure = self.call_and_note();
+            let result = self.call_and_note();
             // Once, however often it is tried.
-            if let Some(words) = failure.as_ref().filter(|_| !has_failed) {
-                lock(&self.console).message(words.as_bytes());
+            if let Err(error) = result.as_ref()
+                && !has_failed
+            {
+                super::tell_retried(error, &self.place, &mut lock(&self.console));
             }
-            has_failed = failure.is_some();
+            has_failed = result.is_err();
         }
     }
 
-    /// Calls for all that there is; what failed, if anything did.
-    fn call_and_note(&mut self) -> Option<String> {
-        let called = self.call_for_all();
-        // It is not called for again, at least by this daemon.
-        let noted = if self.is_noted { Ok(()) } else { self.note(self.told) };
-        let (what, error) = match (called, noted) {
-            (Err(error), _) => ("the findings to call for could not be read", error),
-            (_, Err(error)) => (
-                "the calls for findings could not be noted, so another daemon may repeat them",
-                error,
-            ),
-            _ => return None,
-        };
-        let console = lock(&self.console);
-        let error = error.words(&Spoken { place: &self.place, console: &console });
-        Some(format!("{what}: {error}; it is tried again each minute"))
+    /// Calls for all new events, and stores the last one, also if it could not be stored before.
+    fn call_and_note(&mut self) -> Result<(), CatalogError> {
+        self.call_for_all()?;
+        match self.last.filter(|_| !self.is_noted) {
+            Some(last) => self.note(last),
+            None => Ok(()),
+        }
     }
 
     fn call_for_all(&mut self) -> Result<(), CatalogError> {
         let catalog = Catalog::look(&self.path)?;
-        if let Told::First { last, place } = self.told {
-            // Whatever comes after is told, also where these calls do not come to their end.
-            let _ = self.note(self.told);
-            let later = found_after(&catalog, last)?;
-            for (place, event) in standing(&catalog, place)? {
-                // What was found once more is called for below.
-                let is_later = later.contains(&(event.path(), event.finding.class));
-                if !is_later && !self.call(&event, Told::First { last, place }) {
+        let mut last = match self.last {
+            Some(last) => last,
+            None => {
+                let last = self.notes.newest()?;
+                for call in standing(&catalog)? {
+                    if !self.call(&call, None) {
+                        return Ok(());
+                    }
+                }
+                let _ = self.note(last);
+                last
+            }
+        };
+        loop {
+            let events = catalog.events_after(last, SOME)?;
+            let Some(newest) = events.last() else { return Ok(()) };
+            last = newest.id;
+            let roots = roots(&catalog)?;
+            for event in &events {
+                if let Some(call) = call_of(event, &roots)
+                    && !self.call(&call, Some(event.id))
+                {
                     return Ok(());
                 }
             }
-            let _ = self.note(Told::Event(last));
-        }
-        while let Told::Event(last) = self.told {
-            let events = events_after(&catalog, last)?;
-            let Some((last, _)) = events.last() else { break };
-            let last = Told::Event(*last);
-            for (id, event) in &events {
-                if is_new(&catalog, *id, event)? && !self.call(event, Told::Event(*id)) {
-                    return Ok(());
-                }
-            }
-            if self.told != last {
+            if self.last != Some(last) {
                 let _ = self.note(last);
             }
         }
-        Ok(())
     }
 
-    /// Calls for one, waits for that, and notes it. Not where it was ended because the daemon ends.
-    fn call(&mut self, event: &Event, told: Told) -> bool {
-        let root = event.root.clone().unwrap_or_default();
-        let mut object = finding_object(&root, &event.finding);
-        object.insert("event".to_owned(), "finding".into());
-        object.insert("time".to_owned(), event.at.into());
-        let json = line(object);
+    /// Calls, waits, and stores the event that it was for. False if the daemon ends.
+    fn call(&mut self, call: &Call, event: Option<i64>) -> bool {
         let mut command = Command::new("sh");
         command.arg("-c").arg(&self.command);
-        command.env("LANESUM_CLASS", event.finding.class.name());
-        command.env("LANESUM_PATH", event.path()).env("LANESUM_ROOT", &root);
-        command.env("LANESUM_JSON", String::from_utf8_lossy(&json).trim_end());
+        command.env("LANESUM_CLASS", call.class.name());
+        command.env("LANESUM_REASON", call.reason.map_or("", Reason::name));
+        command.env("LANESUM_PATH", &call.path).env("LANESUM_ROOT", &call.root);
+        command.env("LANESUM_JSON", String::from_utf8_lossy(&call.json).trim_end());
         let (commands, console) = (self.commands.clone(), Arc::clone(&self.console));
         let words = self.command.clone();
-        let note = || _ = self.note(told);
+        let note = || {
+            if let Some(event) = event {
+                let _ = self.note(event);
+            }
+        };
         commands.run(command, ("--on-finding", &words), &console, note)
     }
 
-    /// Notes what was called for. What cannot be noted now is later.
-    fn note(&mut self, told: Told) -> Result<(), CatalogError> {
-        self.told = told;
-        let noted = told.number().map_or(Ok(()), |number| self.control.note(number));
+    /// Stores the last event that was called for. One that cannot be stored now is later.
+    fn note(&mut self, event: i64) -> Result<(), CatalogError> {
+        self.last = Some(event);
+        let noted = self.notes.note(event);
         self.is_noted = noted.is_ok();
         noted
     }
 }
 
-/// Some of the events after one, oldest first; none where there is none.
-fn events_after(catalog: &Catalog, last: i64) -> Result<Vec<(i64, Event)>, CatalogError> {
-    let mut events = Vec::new();
-    catalog.events_after(last, &mut |id, event| {
-        events.push((id, event.clone()));
-        Ok(())
-    })?;
-    Ok(events)
+fn roots(catalog: &Catalog) -> Result<BTreeMap<i64, Root>, CatalogError> {
+    Ok(catalog.roots()?.into_iter().map(|root| (root.id(), root)).collect())
 }
 
-/// What is called for of the events after one: where it is, and what it is.
-fn found_after(
-    catalog: &Catalog,
-    mut last: i64,
-) -> Result<HashSet<(PathBuf, Class)>, CatalogError> {
-    let mut found = HashSet::new();
-    loop {
-        let events = events_after(catalog, last)?;
-        match events.last() {
-            Some((id, _)) => last = *id,
-            None => return Ok(found),
-        }
-        for (id, event) in events {
-            if is_new(catalog, id, &event)? {
-                found.insert((event.path(), event.finding.class));
-            }
-        }
+/// Whether a command is called for this.
+fn is_wanted(class: Class, attention: Attention) -> bool {
+    attention == Attention::Problem || class == Class::Offline
+}
+
+/// The call for an event, if it needs one. The log of a root that was forgotten needs none.
+fn call_of(event: &Event, roots: &BTreeMap<i64, Root>) -> Option<Call> {
+    let (root, finding) = (roots.get(&event.root)?, &event.finding);
+    let attention = finding.attention(root.settings.profile);
+    if !is_wanted(finding.class, attention) {
+        return None;
     }
+    let mut object = json::finding_object(&root.path, finding);
+    object.insert("time".to_owned(), utc(event.at).into());
+    Some(Call {
+        class: finding.class,
+        reason: finding.reason,
+        path: root.path_of(&finding.path),
+        root: root.path.clone(),
+        json: json::line(object),
+    })
 }
 
-/// Whether somebody is to be called for an event.
-fn is_new(catalog: &Catalog, id: i64, event: &Event) -> Result<bool, CatalogError> {
-    Ok(is_told(event.finding.class) && !catalog.is_repeated(id)?)
-}
-
-/// The findings that stand behind a place: of files that are not well, and of folders that are
-/// suspended.
-fn standing(catalog: &Catalog, after: Place) -> Result<Vec<(Place, Event)>, CatalogError> {
-    let files = catalog.not_well_after(after.file(), usize::MAX)?.into_iter();
-    let mut events: Vec<_> =
-        files.filter_map(|file| Some((Place::of_file(file.id), file.told()?))).collect();
-    let mut roots = catalog.roots()?;
-    roots.retain(|root| root.suspended.is_some() && Place::of_folder(root.id()) > after);
-    roots.sort_by_key(Root::id);
-    let mut last = vec![None; roots.len()];
-    catalog.events(0, &mut |event| {
-        let index = roots.iter().position(|root| event.root.as_ref() == Some(&root.path));
-        if let Some(index) = index.filter(|_| event.finding.class == Class::Suspended) {
-            last[index] = Some((Place::of_folder(roots[index].id()), event.clone()));
+/// Calls for the files and roots that have problems now.
+fn standing(catalog: &Catalog) -> Result<Vec<Call>, CatalogError> {
+    let roots = roots(catalog)?;
+    let mut filter = FileFilter::default();
+    filter.only_bad = true;
+    let mut calls = Vec::new();
+    catalog.files(&filter, &mut |file: FileStatus| {
+        let Some(root) = roots.get(&file.root) else { return Ok(()) };
+        let attention = Attention::of(file.class, file.reason, root.settings.profile);
+        if is_wanted(file.class, attention) {
+            calls.push(call_of_file(file, root));
         }
         Ok(())
     })?;
-    events.extend(last.into_iter().flatten());
-    events.retain(|(_, event)| is_told(event.finding.class));
-    Ok(events)
+    let is_offline = |root: &Root| Some((root.clone(), root.offline.clone()?));
+    for (root, offline) in roots.values().filter_map(is_offline) {
+        let (class, reason) = (Class::Offline, Some(offline.reason));
+        let path = root.path.clone();
+        calls.push(call_of_standing(&root, (class, reason, path), offline.since, Map::new()));
+    }
+    Ok(calls)
 }
 
-/// Whether somebody is to be called for a class.
-fn is_told(class: Class) -> bool {
-    class.is_damage() || matches!(class, Class::Missing | Class::Suspended)
+fn call_of_file(file: FileStatus, root: &Root) -> Call {
+    let mut more = Map::new();
+    more.insert("recorded".to_owned(), json::content(&file.recorded));
+    more.extend(file.found.map(|found| ("found".to_owned(), json::content(&found))));
+    more.extend(file.error.map(|error| ("error".to_owned(), error.into())));
+    call_of_standing(root, (file.class, file.reason, file.path), file.since, more)
+}
+
+/// The call for a problem that was there before the first start.
+fn call_of_standing(
+    root: &Root,
+    (class, reason, path): (Class, Option<Reason>, PathBuf),
+    since: i64,
+    more: Map<String, Value>,
+) -> Call {
+    let mut object = json::object("finding");
+    object.insert("class".to_owned(), class.name().into());
+    object.extend(reason.map(|reason| ("reason".to_owned(), reason.name().into())));
+    json::insert_path(&mut object, "root", &root.path);
+    json::insert_path(&mut object, "path", &path);
+    object.insert("files".to_owned(), 1.into());
+    object.extend(more);
+    object.insert("time".to_owned(), utc(since).into());
+    Call { class, reason, path, root: root.path.clone(), json: json::line(object) }
 }
 
 #[cfg(test)]
 mod tests {
     use std::fs;
 
-    use lanesum_catalog::{Options, Policy, Verb};
+    use lanesum_catalog::{Options, Settings, Target, Task};
 
     use super::*;
     use crate::console::{self, locale_of_process};
 
-    /// Where there is no room for the first notes.
+    /// A catalog without space for the first notes.
     struct Full {
         left: u32,
         noted: Sender<i64>,
     }
 
     impl Notes for Full {
-        fn note(&mut self, number: i64) -> Result<(), CatalogError> {
+        fn newest(&self) -> Result<i64, CatalogError> {
+            Ok(0)
+        }
+
+        fn note(&mut self, event: i64) -> Result<(), CatalogError> {
             if self.left == 0 {
-                self.noted.send(number).unwrap();
+                self.noted.send(event).unwrap();
                 return Ok(());
             }
             self.left -= 1;
@@ -282,26 +312,29 @@ mod tests {
         }
     }
 
-    /// A catalog of two files that are gone, and whoever calls for them, with the last event.
-    fn caller(folder: &Path, notes: Full) -> (Caller, i64) {
-        let (tree, path) = (folder.join("tree"), folder.join("catalog.db"));
+    /// A catalog with two missing files, a caller for them, and the number of the last event.
+    fn caller(directory: &Path, notes: Full) -> (Caller, i64) {
+        let (tree, path) = (directory.join("tree"), directory.join("catalog.db"));
         fs::create_dir(&tree).unwrap();
         ["a", "b", "c"].iter().for_each(|name| fs::write(tree.join(name), name).unwrap());
         let mut catalog = Catalog::open(&path, "test").unwrap();
-        let root = catalog.add_root(&tree, Policy::default()).unwrap();
-        let mut run = |verb| catalog.run(&root, verb, &Options::default(), &mut |_| Ok(()));
-        run(Verb::Add).unwrap();
+        let roots = catalog.add_roots(&[(&tree, Settings::default())]).unwrap();
+        let targets: Vec<_> = roots.into_iter().map(Target::whole).collect();
+        let mut run = |task| {
+            catalog.run(&targets, &task, &Options::default(), &mut |_, _| Ok(())).unwrap();
+        };
+        run(Task::Add);
         ["a", "b"].iter().for_each(|name| fs::remove_file(tree.join(name)).unwrap());
-        run(Verb::Audit).unwrap();
+        run(Task::Scan);
         let console = Console::new(b"lanesum", locale_of_process()).unwrap();
-        let calls = console::shown(folder.join("calls"));
+        let calls = console::shown(directory.join("calls"));
         let caller = Caller {
             path: path.clone(),
             place: Where { catalog: None },
             command: format!(r#"echo "${{LANESUM_PATH##*/}}" >> {calls}"#),
             commands: Commands::default(),
-            control: Box::new(notes),
-            told: Told::Event(0),
+            notes: Box::new(notes),
+            last: Some(0),
             is_noted: true,
             console: Arc::new(Mutex::new(console)),
         };
@@ -309,29 +342,23 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_room_is_noted_later_and_not_called_for_again() {
-        let folder = tempfile::tempdir().unwrap();
+    fn a_note_without_space_is_repeated_and_its_call_is_not() {
+        let directory = tempfile::tempdir().unwrap();
         let (noted, notes) = mpsc::channel();
-        // Two calls, and what is tried after them.
-        let (mut caller, last) = caller(folder.path(), Full { left: 3, noted });
-        let words = caller.call_and_note().unwrap();
-        assert_eq!(
-            words,
-            "the calls for findings could not be noted, so another daemon may repeat them: no room \
-             is left for the catalog; what was committed before is kept; it is tried again each \
-             minute"
-        );
+        // Two calls, and the note after them.
+        let (mut caller, last) = caller(directory.path(), Full { left: 3, noted });
+        assert!(matches!(caller.call_and_note(), Err(CatalogError::Full)));
         assert!(!caller.is_noted);
-        assert_eq!(caller.call_and_note(), None);
+        caller.call_and_note().unwrap();
         assert_eq!(notes.try_iter().collect::<Vec<_>>(), [last]);
-        assert_eq!(fs::read_to_string(folder.path().join("calls")).unwrap(), "a\nb\n");
+        assert_eq!(fs::read_to_string(directory.path().join("calls")).unwrap(), "a\nb\n");
     }
 
     #[test]
-    fn what_failed_is_tried_again_by_itself() {
-        let folder = tempfile::tempdir().unwrap();
+    fn a_failed_note_is_tried_again_without_a_new_event() {
+        let directory = tempfile::tempdir().unwrap();
         let (noted, notes) = mpsc::channel();
-        let (mut caller, last) = caller(folder.path(), Full { left: 5, noted });
+        let (mut caller, last) = caller(directory.path(), Full { left: 5, noted });
         let (send, wakes) = mpsc::channel();
         send.send(()).unwrap();
         thread::spawn(move || caller.listen(&wakes, Duration::from_millis(1)));

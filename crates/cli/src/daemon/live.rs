@@ -1,48 +1,48 @@
-//! How it goes, for whoever shows it: systemd's status line now.
+//! The progress of the current read, for systemd and the page.
 
 use std::path::PathBuf;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use indicatif::{DecimalBytes, HumanDuration};
+use indicatif::{DecimalBytes, HumanCount, HumanDuration};
 use lanesum_checksum::engine::Progress;
 
 use crate::console;
 use crate::counts::files;
 
-/// Over so long the rate is taken.
+/// The rate is that of so long.
 const WINDOW: Duration = Duration::from_secs(10);
 
-/// What the daemon does at a moment. Clones are of one.
+/// The current read, if there is one. Clones share it.
 #[derive(Clone, Debug, Default)]
 pub struct Live(Arc<Mutex<Option<UnderWay>>>);
 
-/// A part that is being read.
+/// A read at work.
 #[derive(Debug)]
 struct UnderWay {
     root: PathBuf,
     files: u64,
     bytes: u64,
     progress: Arc<Progress>,
-    /// Earlier moments, and the bytes that were read by then.
+    /// Earlier times, and the bytes that were read by then.
     marks: Vec<(Instant, u64)>,
 }
 
-/// How far a part is.
+/// The progress of a read.
 #[derive(Clone, Debug, PartialEq)]
-pub struct PartRead {
-    /// The folder.
+pub struct Progressed {
+    /// The root.
     pub root: PathBuf,
-    /// Its files and bytes that are read in this part.
+    /// Files and bytes that this read has.
     pub of_files: u64,
     pub of_bytes: u64,
-    /// Those that were.
+    /// Files and bytes that were read.
     pub files: u64,
     pub bytes: u64,
-    /// Bytes a second, lately.
+    /// Bytes a second.
     pub rate: u64,
-    /// Until the part is read, if it goes on like this.
+    /// The time until the end at this rate.
     pub left: Option<Duration>,
 }
 
@@ -51,23 +51,23 @@ impl Live {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Notes that a part begins.
+    /// Begins a read.
     pub fn begin(&self, root: PathBuf, files: u64, bytes: u64, progress: Arc<Progress>) {
         let marks = vec![(Instant::now(), progress.bytes.load(Relaxed))];
         *self.lock() = Some(UnderWay { root, files, bytes, progress, marks });
     }
 
-    /// Notes that it ended.
+    /// Ends it.
     pub fn end(&self) {
         *self.lock() = None;
     }
 
-    /// How far it is; nothing where nothing is read.
-    pub fn reading(&self) -> Option<PartRead> {
+    /// The progress; none while nothing is read.
+    pub fn reading(&self) -> Option<Progressed> {
         let mut live = self.lock();
         let live = live.as_mut()?;
         let (now, bytes) = (Instant::now(), live.progress.bytes.load(Relaxed));
-        // The oldest of those that are not too old, and the last that is.
+        // Marks of the window, and the last one before it.
         let old = live.marks.iter().rposition(|(at, _)| now - *at > WINDOW);
         live.marks.drain(..old.unwrap_or(0));
         let (since, before) = live.marks[0];
@@ -75,7 +75,7 @@ impl Live {
         let seconds = (now - since).as_secs_f64();
         let rate = if seconds > 0.0 { ((bytes - before) as f64 / seconds) as u64 } else { 0 };
         let left = live.bytes.saturating_sub(bytes);
-        Some(PartRead {
+        Some(Progressed {
             root: live.root.clone(),
             of_files: live.files,
             of_bytes: live.bytes,
@@ -87,16 +87,17 @@ impl Live {
     }
 }
 
-impl PartRead {
-    /// In a line.
+impl Progressed {
+    /// `reading /srv/photos: 250.00 MB of 1.00 GB, 3 of 10 files, 80.00 MB/s, 5 minutes left`.
     pub fn words(&self) -> String {
-        let (done, of) = (DecimalBytes(self.bytes), DecimalBytes(self.of_bytes));
         let mut words = format!(
-            "reads {}: {done} of {of} ({}/s), {} of {}",
+            "reading {}: {} of {}, {} of {}, {}/s",
             console::shown(&self.root),
+            DecimalBytes(self.bytes),
+            DecimalBytes(self.of_bytes),
+            HumanCount(self.files),
+            files(self.of_files),
             DecimalBytes(self.rate),
-            self.files,
-            files(self.of_files)
         );
         if let Some(left) = self.left {
             words += &format!(", {} left", HumanDuration(left));
@@ -110,7 +111,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_tells_how_far_a_part_is() {
+    fn progress_has_rate_and_remaining_time() {
         let live = Live::default();
         assert_eq!(live.reading(), None);
         let progress = Arc::new(Progress::default());
@@ -123,8 +124,8 @@ mod tests {
         let left = reading.left.unwrap();
         assert!((8..=9).contains(&left.as_secs()), "{left:?}");
         let words = reading.words();
-        assert!(words.starts_with("reads /photos: 200.00 MB of 1.00 GB ("), "{words}");
-        assert!(words.ends_with("/s), 3 of 10 files, 8 seconds left"), "{words}");
+        assert!(words.starts_with("reading /photos: 200.00 MB of 1.00 GB, 3 of 10 files, "));
+        assert!(words.ends_with("/s, 8 seconds left"), "{words}");
         live.end();
         assert_eq!(live.reading(), None);
     }

@@ -1,24 +1,31 @@
-//! `lanesum serve`: the daemon, which reads what is due when it is due.
+//! `lanesum serve`: the daemon, which updates the roots once a day and verifies files when they are
+//! due.
 //!
 //! ```text
-//! an event system wakes the worker          when a file is due, hours begin, a day does; by the
-//!                                           wall's clock, so a machine that slept is right
-//! and looks every two seconds               whether the catalog was written to, or the clock set
-//! the worker reads part after part          worker.rs; it holds the catalog only while it reads
-//! whoever asked to be called is called      calls.rs, in a thread of its own; commands.rs
-//! how it goes                               live.rs, for systemd and the page: page.rs, a thread of
-//!                                           its own
+//! an event system wakes the worker     when a file is due, hours open or a day begins: by the wall
+//!                                      clock, so that the machine may sleep
+//! every two seconds it looks           whether the catalog was written to, or the clock was set:
+//!                                      clock.rs
+//! round.rs                             what is done next with a root
+//! worker.rs, run.rs                    does it; the catalog is held only while files are read
+//! calls.rs, commands.rs                --on-finding, in a thread of its own
+//! heartbeat.rs                         --heartbeat and --heartbeat-file
+//! live.rs                              the progress, for systemd and the page
+//! page.rs                              the page, in a thread of its own
 //! ```
 //!
-//! Whoever steers writes to the catalog (`lanesum pause` and the like), and nothing else does: what
-//! the daemon knows is in there, or computed from it.
+//! Users steer it by rows of the catalog (`lanesum pause` and the like). The daemon stores nothing
+//! elsewhere: it computes what it knows from the catalog.
 
 mod calls;
+mod clock;
 mod commands;
+mod heartbeat;
 mod live;
 #[cfg(feature = "page")]
 mod page;
-mod told;
+mod round;
+mod run;
 mod worker;
 
 use std::path::{Path, PathBuf};
@@ -36,23 +43,22 @@ use sd_notify::NotifyState;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
-use crate::args::Serve;
-use crate::catalog::{Spoken, fail, path};
+use crate::args::{Serve, Where};
+use crate::catalog::errors::{Problem, explain, print_hint};
+use crate::catalog::{self, fail, now, path};
 use crate::console::{self, Console, locale_of_process, lock};
-use crate::counts::files;
+use crate::counts::{counted, files};
 use crate::failure::Usage;
 use calls::Calls;
 use commands::Commands;
 use live::Live;
 use worker::{Step, Worker};
 
-/// Between two looks whether somebody wrote to the catalog, or set the clock.
+/// Between two looks whether the catalog was written to, or the clock was set.
 const LOOK: Duration = Duration::from_secs(2);
-/// The daemon is gone so long after it was told to end, whatever it does.
+/// The daemon ends so long after a signal, whatever it does.
 const PATIENCE: Duration = Duration::from_millis(1700);
-/// A wall's clock that is off by more than this since the last look was set.
-const SET: Duration = Duration::from_secs(30);
-/// What fails without fault of the catalog is tried again after this time.
+/// A step that failed is repeated after this time, unless the catalog itself is at fault.
 const AGAIN: Duration = Duration::from_secs(60);
 
 #[cfg(feature = "page")]
@@ -62,18 +68,18 @@ type Wanted = std::convert::Infallible;
 
 /// What wakes the worker.
 enum Wake {
-    /// What it waited for is due.
+    /// A file, hours or a day that it waited for.
     Due,
-    /// It is time to look around.
+    /// The time for a look.
     Look,
-    /// The daemon is to end.
+    /// A signal that ends the daemon.
     End,
 }
 
-/// Serves until it is told to end.
+/// Runs the daemon until a signal ends it.
 ///
 /// # Errors
-/// What keeps it from beginning.
+/// Wrong options, and errors of the system before it begins.
 pub fn run(args: &Serve) -> anyhow::Result<ExitCode> {
     let console = Console::new(b"lanesum", locale_of_process()).context("standard output")?;
     let console = Arc::new(Mutex::new(console));
@@ -83,33 +89,48 @@ pub fn run(args: &Serve) -> anyhow::Result<ExitCode> {
     end_on_signals(&is_ending, send.clone(), &commands)?;
     lanesum_startup::give_way();
     let path = path(&args.place)?;
-    require_folder(args.heartbeat_file.as_deref())?;
+    require_directory(args.heartbeat_file.as_deref())?;
     #[cfg(feature = "page")]
     let page = page::wanted(&args.page)?;
     #[cfg(not(feature = "page"))]
     let page = None;
-    let served = Catalog::serve_alone(&path).and_then(|_alone| {
-        serve(args, path, page, &console, &is_ending, &commands, (send, &wakes))
-    });
+    let _alone = match Catalog::serve_alone(&path) {
+        Ok(alone) => alone,
+        Err(CatalogError::Locked { holder }) => {
+            return Ok(refuse_second(&path, &holder, &mut lock(&console)));
+        }
+        Err(error) => return Ok(fail(&error, &args.place, &mut lock(&console))),
+    };
+    let served = serve(args, path, page, &console, &is_ending, &commands, (send, &wakes));
     commands.end();
-    Ok(match served {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => fail(&error, &args.place, &mut lock(&console)),
-    })
+    let Err(error) = served else { return Ok(ExitCode::SUCCESS) };
+    let code = fail(&error, &args.place, &mut lock(&console));
+    // With this code systemd starts it again.
+    let may_be_repeated = matches!(error, CatalogError::Replaced(_) | CatalogError::Io { .. });
+    Ok(if may_be_repeated { ExitCode::FAILURE } else { code })
 }
 
-/// That a file can be written when a day is done: that it cannot would show only then.
-fn require_folder(heartbeat_file: Option<&Path>) -> Result<(), Usage> {
+/// One daemon serves a catalog.
+fn refuse_second(path: &Path, holder: &str, console: &mut Console) -> ExitCode {
+    let process = holder.trim_end_matches(" (daemon)");
+    console.about(path.as_os_str().as_encoded_bytes(), &format!("already served by {process}"));
+    let number = process.trim_start_matches("process ");
+    print_hint(&format!("end that daemon first: kill {number}"), console);
+    ExitCode::from(2)
+}
+
+/// Refuses a file whose directory is not there: the daemon would notice only at the end of a day.
+fn require_directory(heartbeat_file: Option<&Path>) -> Result<(), Usage> {
     let Some(file) = heartbeat_file else { return Ok(()) };
-    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
-    if folder.is_none_or(Path::is_dir) {
+    let directory = file.parent().filter(|it| !it.as_os_str().is_empty());
+    if directory.is_none_or(Path::is_dir) {
         return Ok(());
     }
-    Err(Usage(format!("--heartbeat-file {}: its folder is not there", console::shown(file))))
+    Err(Usage(format!("--heartbeat-file {}: its directory is not there", console::shown(file))))
 }
 
-/// From now on SIGTERM and SIGINT end the daemon: what is done is committed. Where that takes too
-/// long it ends all the same, as if it was killed: the catalog loses two seconds of checks at most.
+/// Lets SIGTERM and SIGINT end the daemon after it committed its results. If that takes too long it
+/// ends all the same, as if it was killed: the catalog loses at most two seconds of verifications.
 fn end_on_signals(
     is_ending: &Arc<AtomicBool>,
     send: Sender<Wake>,
@@ -120,7 +141,7 @@ fn end_on_signals(
     let wait = move || {
         if signals.forever().next().is_some() {
             is_ending.store(true, Ordering::Relaxed);
-            // Where the receiver has gone it has ended.
+            // Without a receiver it has ended.
             let _ = send.send(Wake::End);
             thread::sleep(PATIENCE);
             commands.kill();
@@ -140,7 +161,7 @@ fn serve(
     commands: &Commands,
     (send, wakes): (Sender<Wake>, &mpsc::Receiver<Wake>),
 ) -> Result<(), CatalogError> {
-    // A place that is taken is told before anything else is done.
+    // An address in use is reported before anything else is done.
     #[cfg(feature = "page")]
     let page = page.map(page::open).transpose()?;
     let live = Live::default();
@@ -148,9 +169,8 @@ fn serve(
     let calls = args.on_finding.clone().map(start);
     let calls = calls.transpose()?;
     let mut worker = Worker::new(args, &path, console, is_ending, live.clone(), calls, commands)?;
-    let (in_files, folders) = (files(worker.files()), worker.folders()?);
-    let of = if folders == 1 { "folder" } else { "folders" };
-    let words = format!("serves {in_files} of {folders} {of}");
+    let roots = counted(worker.roots()?, "directory", "directories");
+    let words = format!("serving {} in {roots}", files(worker.files()));
     lock(console).about(worker.path().as_os_str().as_encoded_bytes(), &words);
     #[cfg(feature = "page")]
     let _socket = page.map(|page| page::show(page, worker.path(), &live, console)).transpose()?;
@@ -168,10 +188,8 @@ fn serve(
             Ok(step) => step,
             Err(error) if is_final(&error) => return Err(error),
             Err(error) => {
-                let mut console = lock(console);
-                let words = error.words(&Spoken { place: &args.place, console: &console });
-                console.message(format!("{words}; it is tried again in a minute").as_bytes());
-                Step::Wait(worker.now() + AGAIN.as_secs().cast_signed())
+                tell_retried(&error, &args.place, &mut lock(console));
+                Step::Wait(now() + AGAIN.as_secs().cast_signed())
             }
         };
         match step {
@@ -186,7 +204,18 @@ fn serve(
     Ok(())
 }
 
-/// Waits until there is something to be done.
+/// Prints an error that does not end the daemon.
+fn tell_retried(error: &CatalogError, place: &Where, console: &mut Console) {
+    let commands = catalog::commands::Commands { place, console };
+    let Problem { path, words, .. } = explain(error, commands);
+    match path {
+        Some(path) => console.about(path.as_os_str().as_encoded_bytes(), &words),
+        None => console.message(words.as_bytes()),
+    }
+    print_hint("the daemon tries again each minute", console);
+}
+
+/// Waits until there may be something to do.
 fn wait(wakes: &mpsc::Receiver<Wake>, worker: &mut Worker) -> Result<(), CatalogError> {
     loop {
         match wakes.recv_timeout(AGAIN) {
@@ -197,7 +226,7 @@ fn wait(wakes: &mpsc::Receiver<Wake>, worker: &mut Worker) -> Result<(), Catalog
                     Ok(false) => {}
                     Ok(true) => return Ok(()),
                     Err(error) if is_final(&error) => return Err(error),
-                    // If it lasts, the next step tells of it.
+                    // If it lasts, the next step reports it.
                     Err(_) => return Ok(()),
                 }
             }
@@ -214,12 +243,12 @@ struct Alarm {
 }
 
 impl Alarm {
-    /// At this time of the wall's clock, in place of any other.
+    /// Sets it to this time of the wall clock, in seconds since 1970, in place of the one before.
     fn set(&mut self, at: i64) -> Result<(), CatalogError> {
         if let Some(id) = self.id.take()
             && self.system.cancel(id) == Cancel::Running
         {
-            // It wakes the worker once for nothing.
+            // The worker wakes once in vain.
         }
         let send = self.send.clone();
         let at = UNIX_EPOCH.checked_add(Duration::from_secs(at.max(0).cast_unsigned()));
@@ -238,7 +267,7 @@ fn io_error(what: &str, error: std::io::Error) -> CatalogError {
     CatalogError::Io { path: what.into(), error }
 }
 
-/// Whether to try again would only repeat it.
+/// Whether a repetition would only fail again.
 fn is_final(error: &CatalogError) -> bool {
     matches!(
         error,
@@ -250,8 +279,8 @@ fn is_final(error: &CatalogError) -> bool {
     )
 }
 
-/// Tells systemd, where it listens.
+/// Notifies systemd, if it listens.
 fn notify(state: &[NotifyState<'_>]) {
-    // Elsewhere there is no systemd.
+    // Without systemd there is nothing to do.
     let _ = sd_notify::notify(state);
 }

@@ -1,42 +1,43 @@
-//! The worker: what is to be done next, and the doing of it.
+//! The worker: chooses what is done next, and does it.
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 use jiff::tz::TimeZone;
 use lanesum_catalog::{
-    Agenda, Catalog, CatalogError, Control, Finding, GoesOn, Halt, Next, Options, Part, Root,
+    Agenda, Attention, Catalog, CatalogError, Control, Finding, Halt, Next, Options, Root, Summary,
+    Target, Task,
 };
-use lanesum_checksum::engine::Progress;
+use lanesum_checksum::engine::{Pace, Progress};
 use sd_notify::NotifyState;
 
 use super::calls::Calls;
+use super::clock::Clock;
 use super::commands::Commands;
+use super::heartbeat::Heartbeat;
 use super::live::Live;
-use super::{SET, notify};
+use super::round::{Ran, Round, Standing, Todo};
+use super::run::{Steered, goes_on};
+use super::{AGAIN, notify};
 use crate::args::{Serve, Where};
-use crate::catalog::now;
 use crate::catalog::print::Printer;
+use crate::catalog::{moment, now};
 use crate::console::{Console, lock};
+use crate::counts::counted;
 
-/// So often in seconds folders are looked for, whether they are there.
+/// Seconds between two looks whether the directories of roots are there.
 const POLL: i64 = 10;
-/// Between two words to systemd how far it is.
-const STATUS: Duration = Duration::from_secs(2);
-/// How long it may take to look at the files of a part: so much later a pause is heeded.
-const PLANNING: Duration = Duration::from_secs(2);
+/// How long the choice of a part's files may take: a pause takes effect after that.
+const CHOICE: Duration = Duration::from_secs(2);
 
 /// What comes next.
 pub enum Step {
-    /// There may be more to do at once.
+    /// Perhaps more at once.
     Again,
-    /// Nothing is before this time in seconds since 1970.
+    /// Nothing before this time in seconds since 1970.
     Wait(i64),
 }
 
@@ -46,34 +47,21 @@ pub struct Worker {
     is_ending: Arc<AtomicBool>,
     live: Live,
     calls: Option<Calls>,
-    commands: Commands,
-    heartbeat: Option<String>,
-    heartbeat_file: Option<PathBuf>,
-    /// Which catalog was asked for, for what is to be typed.
+    heartbeat: Heartbeat,
+    /// Which catalog was named, for the commands of hints.
     place: Where,
     threads: usize,
-    /// Looks into the catalog, beside whoever writes.
+    /// The catalog, to read it beside the process that writes.
     catalog: Catalog,
-    /// That catalog when it was looked at last.
+    /// Its version at the last look.
     version: i64,
     agenda: Agenda,
     zone: TimeZone,
-    files: u64,
-    /// The wall's clock at the last look, and one that is never set.
-    clocks: (SystemTime, Duration),
-    /// The root that was read last: the others go first.
-    last: Option<PathBuf>,
-    /// Of each root the day on which all was done that was to be.
-    done: BTreeMap<PathBuf, i64>,
-    /// What somebody asked for, and is being read.
-    asked: BTreeMap<PathBuf, i64>,
-    /// Of each root that somebody suspended and that is there, why: it was looked at once for that.
-    looked: BTreeMap<PathBuf, String>,
-    /// The day of the last heartbeat.
-    beat: Option<i64>,
-    /// The version of the catalog with which something was not seen, so that there was none.
-    unseen_at: Option<i64>,
-    /// Whoever has the catalog, once that was told.
+    clock: Clock,
+    /// The root of the last run: the others come first.
+    last: Option<i64>,
+    rounds: BTreeMap<i64, Round>,
+    /// The process that the worker waits for, once that was printed.
     holder: Option<String>,
 }
 
@@ -93,30 +81,22 @@ impl Worker {
         let zone = TimeZone::system();
         let version = catalog.version()?;
         let agenda = Agenda::of(&catalog, now(), &zone)?;
-        let files = agenda.files();
         Ok(Self {
             path: path.to_owned(),
             console: Arc::clone(console),
             is_ending: Arc::clone(is_ending),
             live,
             calls,
-            commands: commands.clone(),
-            heartbeat: args.heartbeat.clone(),
-            heartbeat_file: args.heartbeat_file.clone(),
+            heartbeat: Heartbeat::new(args, commands, console),
             place: Where { catalog: args.place.catalog.clone() },
             threads: args.jobs.unwrap_or(0),
             catalog,
             version,
             agenda,
             zone,
-            files,
-            clocks: clocks(),
+            clock: Clock::new(),
             last: None,
-            done: BTreeMap::new(),
-            asked: BTreeMap::new(),
-            looked: BTreeMap::new(),
-            beat: None,
-            unseen_at: None,
+            rounds: BTreeMap::new(),
             holder: None,
         })
     }
@@ -125,45 +105,36 @@ impl Worker {
         &self.path
     }
 
+    /// Recorded files.
     pub fn files(&self) -> u64 {
-        self.files
+        self.agenda.files()
     }
 
-    pub fn folders(&self) -> Result<u64, CatalogError> {
+    /// # Errors
+    /// Those of the catalog.
+    pub fn roots(&self) -> Result<u64, CatalogError> {
         Ok(self.catalog.roots()?.len() as u64)
     }
 
-    pub fn now(&self) -> i64 {
-        now()
-    }
-
-    /// Looks around; whether there may be something to do.
+    /// Looks whether the catalog was written to or the clock was set: then there may be something
+    /// to do.
     ///
     /// # Errors
     /// Those of the catalog.
     pub fn look(&mut self) -> Result<bool, CatalogError> {
         self.catalog.require_in_place()?;
-        let was_set = self.was_set();
+        let was_set = self.clock.was_set();
         if was_set {
-            lock(&self.console).message(b"the clock was set: what is due is computed anew");
+            lock(&self.console).message(b"the clock was set");
             self.agenda.load(&self.catalog, now())?;
         }
         let version = self.catalog.version()?;
-        let is_other = version != self.version;
+        let is_changed = version != self.version;
         self.version = version;
-        if is_other {
+        if is_changed {
             self.wake_calls();
         }
-        Ok(was_set || is_other)
-    }
-
-    /// Whether the wall's clock went on otherwise than time did. A machine that slept is none.
-    fn was_set(&mut self) -> bool {
-        let (wall, steady) = clocks();
-        let (wall_before, steady_before) = std::mem::replace(&mut self.clocks, (wall, steady));
-        let expected = wall_before + steady.saturating_sub(steady_before);
-        let drift = wall.duration_since(expected).unwrap_or_else(|error| error.duration());
-        drift > SET
+        Ok(was_set || is_changed)
     }
 
     fn wake_calls(&self) {
@@ -172,7 +143,7 @@ impl Worker {
         }
     }
 
-    /// Does what is to be done next.
+    /// Does what comes next.
     ///
     /// # Errors
     /// Those of the catalog.
@@ -182,224 +153,239 @@ impl Worker {
         let now = now();
         self.agenda.refresh(&self.catalog, now)?;
         let mut roots = self.catalog.roots()?;
-        // One after the other.
-        let last = roots.iter().position(|root| Some(&root.path) == self.last.as_ref());
-        // No more than there are.
+        self.rounds.retain(|id, _| roots.iter().any(|root| root.id() == *id));
+        for root in &roots {
+            if self.rounds.entry(root.id()).or_default().accept(&root.steering) {
+                self.agenda.begin_again(root);
+            }
+        }
+        let last = roots.iter().position(|root| Some(root.id()) == self.last);
         roots.rotate_left(last.map_or(0, |last| last + 1));
         let mut until = self.agenda.day(now) + 36 * 60 * 60;
         for root in &roots {
-            let manners = self.catalog.manners(root)?;
-            let asked = manners.asked;
-            if asked.is_some() && self.asked.get(&root.path) != asked.as_ref() {
-                self.agenda.begin_again(root);
-                self.asked.extend(asked.map(|asked| (root.path.clone(), asked)));
-            }
-            if manners.paused.is_some() {
-                self.done.remove(&root.path);
-                continue;
-            }
-            let why = self.catalog.why_not_there(root)?;
-            if why.is_some() || root.suspended.is_none() {
-                self.looked.remove(&root.path);
-            }
-            if why.is_some() {
-                self.done.remove(&root.path);
-                if why == root.suspended {
-                    continue;
-                }
-            }
-            let next = match (&why, &root.suspended) {
-                // It is told once.
-                (Some(_), _) => Next::Now,
-                // Perhaps it is as it was again.
-                (None, Some(suspended)) if self.looked.get(&root.path) != Some(suspended) => {
-                    self.looked.insert(root.path.clone(), suspended.clone());
-                    self.agenda.begin_again(root);
-                    Next::Now
-                }
-                (None, _) => self.agenda.next(&self.catalog, root, asked.is_some(), now)?,
+            let standing = self.standing(root, now);
+            let round = self.rounds.entry(root.id()).or_default();
+            let step = match round.next(&standing) {
+                Todo::Nothing => None,
+                Todo::Scan => Some(self.run(vec![root.clone()], &Task::Scan)?),
+                Todo::Update => Some(self.run(self.of_update(&roots, now), &Task::Update)?),
+                Todo::Verify => Some(self.verify(root, now)?),
+                Todo::Due => self.read_due(root, now, &mut until)?,
             };
-            match next {
-                Next::Now => return self.read(root, asked),
-                Next::At(at) => until = until.min(at),
-                _ => {}
+            if let Some(step) = step {
+                return Ok(step);
             }
         }
-        self.beat_if_done(&roots, now)?;
-        self.tell_status(&roots, until);
-        // What a reader kept in the log when the last run ended.
-        let _ = self.catalog.bring_home();
-        // Folders come and go without a word.
+        self.rest(&roots, now, until)
+    }
+
+    fn standing(&self, root: &Root, now: i64) -> Standing {
+        let window = root.settings.window;
+        let is_open = window.is_none_or(|window| window.is_open(now, &self.zone));
+        Standing::of(root, is_open, self.agenda.day(now))
+    }
+
+    /// The roots of an update: all that may be read now, so that it finds files that moved from one
+    /// to another.
+    fn of_update(&self, roots: &[Root], now: i64) -> Vec<Root> {
+        let is_one = |root: &&Root| self.standing(root, now).may_be_updated();
+        roots.iter().filter(is_one).cloned().collect()
+    }
+
+    /// Nothing is to be done at once.
+    fn rest(&mut self, roots: &[Root], now: i64, until: i64) -> Result<Step, CatalogError> {
+        let today = self.agenda.day(now);
+        let is_done = |root: &Root| self.rounds.get(&root.id()).is_some_and(|it| it.is_done(today));
+        if !roots.is_empty() && roots.iter().all(is_done) {
+            self.heartbeat.beat(&self.catalog, today, now)?;
+        }
+        let offline = roots.iter().filter(|root| root.offline.is_some()).count() as u64;
+        let mut words = format!("waiting, at most until {}", moment(until));
+        if offline > 0 {
+            let offline = counted(offline, "directory", "directories");
+            words += &format!("; {offline} offline");
+        }
+        notify(&[NotifyState::Status(&words)]);
+        // Pages that a reader held in the log when the last run ended.
+        let _ = self.catalog.checkpoint();
         Ok(Step::Wait(until.min(now + POLL)))
     }
 
-    /// Reads a part of what is due of a root.
-    fn read(&mut self, root: &Root, asked: Option<i64>) -> Result<Step, CatalogError> {
-        let mut catalog = match Catalog::open_existing(&self.path, "serve") {
-            Ok(catalog) => catalog,
+    /// The catalog, to write to it; none while another process does.
+    fn open(&mut self) -> Result<Option<Catalog>, CatalogError> {
+        match Catalog::open_existing(&self.path, "serve") {
+            Ok(catalog) => {
+                self.holder = None;
+                Ok(Some(catalog))
+            }
             Err(CatalogError::Locked { holder }) => {
-                // A call that is noted has it for a moment.
+                // A command that is being started inherits the lock for a moment.
                 let is_own = holder.starts_with(&format!("process {} ", std::process::id()));
                 if !is_own && self.holder.as_ref() != Some(&holder) {
-                    let words = format!("waits for {holder}, which has the catalog");
+                    let words = format!("waiting: the catalog is in use by {holder}");
                     lock(&self.console).message(words.as_bytes());
                     self.holder = Some(holder);
                 }
-                return Ok(Step::Wait(now() + 1));
+                Ok(None)
             }
-            Err(error) => return Err(error),
-        };
-        self.holder = None;
-        self.last = Some(root.path.clone());
-        let (is_ending, begun) = (Arc::clone(&self.is_ending), Instant::now());
-        let mut goes_on = move || {
-            notify(&[NotifyState::Watchdog]);
-            begun.elapsed() < PLANNING && !is_ending.load(Ordering::Relaxed)
-        };
-        let part = catalog.next_part(&mut self.agenda, root, now(), &mut goes_on)?;
-        let (goes_on, is_capped) = (part.goes_on, part.is_capped);
-        let options = self.options(root, &part, asked.is_some());
-        let place = Where { catalog: self.place.catalog.clone() };
-        let printer = Printer { root: &root.path, json: false, quiet: false, place: &place };
-        let (console, calls) = (Arc::clone(&self.console), self.calls.as_ref());
-        let mut tell = |finding: &Finding| {
-            let mut console = lock(&console);
-            // The finding is in the catalog, whoever does not read this.
-            let _ = printer.finding(finding, &mut console).and_then(|()| console.flush());
-            calls.into_iter().for_each(Calls::wake);
-            Ok(())
-        };
-        let read = catalog.scrub_part(&mut self.agenda, root, part, &options, &mut tell);
-        self.live.end();
-        drop(catalog);
-        let mut summary = read?;
-        self.version = self.catalog.version()?;
-        self.wake_calls();
-        if summary.suspended.is_none() {
-            self.looked.remove(&root.path);
+            Err(error) => Err(error),
         }
-        let is_worth_a_word = summary.files > 0 || !summary.is_all_done();
-        if is_worth_a_word {
-            let mut console = lock(&self.console);
-            let _ = printer.summary(&summary, &mut console);
-            if is_capped {
-                console
-                    .about(root.path.as_os_str().as_encoded_bytes(), "more is due, on another day");
-            }
-        }
-        // What the day's budget left behind its time is not done.
-        let is_late = || Ok::<_, CatalogError>(self.catalog.late(root, now())? > 0);
-        // Whether that is so still is asked before there is a heartbeat.
-        summary.unseen.clear();
-        if summary.is_all_seen() && !goes_on && !is_late()? {
-            self.done.insert(root.path.clone(), self.agenda.day(now()));
-        } else {
-            self.done.remove(&root.path);
-        }
-        let is_answered = summary.suspended.is_some() || summary.halt.is_none();
-        if let Some(asked) = asked.filter(|_| is_answered) {
-            Control::open(&self.path)?.was_checked(root, asked)?;
-        }
-        // Whoever waits for the catalog shall have it once.
-        Ok(match summary.halt {
-            Some(Halt::Ended) => Step::Wait(now()),
-            _ => Step::Again,
-        })
     }
 
-    /// Whether all of a root is seen, as of now: the last look at names and the last scrub, of
-    /// whatever process, did all that they were to, and no file is left that could not be read.
-    fn is_all_seen(&self, root: &Root) -> Result<bool, CatalogError> {
-        Ok(self.catalog.undone(root)?.is_empty() && self.catalog.unread(root)? == 0)
+    /// Scans or updates roots.
+    fn run(&mut self, roots: Vec<Root>, task: &Task) -> Result<Step, CatalogError> {
+        let of = counted(roots.len() as u64, "directory", "directories");
+        notify(&[NotifyState::Status(&format!("{} of {of}", task.verb().name()))]);
+        let steered = Steered::new(&self.path, &roots, None)?;
+        let mut options = self.options();
+        options.goes_on = Some(goes_on(&self.live, &self.is_ending, Some(steered)));
+        let targets: Vec<_> = roots.into_iter().map(Target::whole).collect();
+        let ran = self.with_catalog(targets[0].root.id(), |catalog, _, on_finding| {
+            catalog.run(&targets, task, &options, on_finding)
+        })?;
+        ran.map_or_else(busy, |summaries| self.note(&summaries))
     }
 
-    fn options(&self, root: &Root, part: &Part, at_any_time: bool) -> Options {
-        let mut options = Options::default();
-        let progress = Arc::new(Progress::default());
-        options.engine.threads = self.threads;
-        options.engine.progress = Some(Arc::clone(&progress));
-        options.zone = self.zone.clone();
-        (options.yields, options.at_any_time) = (true, at_any_time);
-        self.live.begin(root.path.clone(), part.files, part.bytes, progress);
+    /// Verifies all of a root, as a user asked for.
+    fn verify(&mut self, root: &Root, now: i64) -> Result<Step, CatalogError> {
+        let pace = Pace::default();
+        let roots = [root.clone()];
+        let steered = Steered::new(&self.path, &roots, Some(pace.clone()))?;
+        let of_root = |it: &lanesum_catalog::RootStatus| it.root.id() == root.id();
+        let files = self.catalog.status(now)?.into_iter().find(of_root).map_or(0, |it| it.files);
+        let mut options = self.options();
+        options.engine.pace = Some(pace);
+        options.goes_on = Some(goes_on(&self.live, &self.is_ending, Some(steered)));
+        let (targets, live) = ([Target::whole(root.clone())], self.live.clone());
+        let ran = self.with_catalog(root.id(), |catalog, _, on_finding| {
+            let progress = options.engine.progress.get_or_insert_default();
+            let bytes = root.bytes.max(0).cast_unsigned();
+            live.begin(root.path.clone(), files, bytes, Arc::clone(progress));
+            catalog.run(&targets, &Task::Verify, &options, on_finding)
+        })?;
+        let Some(summaries) = ran else { return busy() };
+        let is_interrupted =
+            |it: &Summary| it.halt == Some(Halt::Stopped) || it.offline().is_some();
+        if !summaries.iter().any(is_interrupted) {
+            self.finish_request(root)?;
+        }
+        self.note(&summaries)
+    }
+
+    /// Reads a part of the files that are due. None if there are none: then a request is done.
+    fn read_due(
+        &mut self,
+        root: &Root,
+        now: i64,
+        until: &mut i64,
+    ) -> Result<Option<Step>, CatalogError> {
+        let is_requested = root.steering.requested.is_some();
+        match self.agenda.next(&self.catalog, root, is_requested, now)? {
+            Next::Now => return self.read_part(root, is_requested).map(Some),
+            Next::At(at) => *until = (*until).min(at),
+            _ => {}
+        }
+        self.finish_request(root)?;
+        Ok(None)
+    }
+
+    fn read_part(&mut self, root: &Root, is_requested: bool) -> Result<Step, CatalogError> {
         let (is_ending, live) = (Arc::clone(&self.is_ending), self.live.clone());
-        let told = Mutex::new(Instant::now());
-        options.goes_on = Some(GoesOn::new(move || {
-            notify(&[NotifyState::Watchdog]);
-            let mut told = told.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-            if told.elapsed() >= STATUS {
-                *told = Instant::now();
-                if let Some(reading) = live.reading() {
-                    notify(&[NotifyState::Status(&reading.words())]);
-                }
-            }
-            !is_ending.load(Ordering::Relaxed)
-        }));
+        let mut options = self.options();
+        (options.yields, options.at_any_time) = (true, is_requested);
+        options.goes_on = Some(goes_on(&live, &is_ending, None));
+        let mut is_capped = false;
+        let ran = self.with_catalog(root.id(), |catalog, agenda, on_finding| {
+            let begun = Instant::now();
+            let mut may_choose = || {
+                notify(&[NotifyState::Watchdog]);
+                begun.elapsed() < CHOICE && !is_ending.load(Ordering::Relaxed)
+            };
+            let part = catalog.next_part(agenda, root, now(), &mut may_choose)?;
+            is_capped = part.is_capped;
+            let progress = Arc::new(Progress::default());
+            options.engine.progress = Some(Arc::clone(&progress));
+            live.begin(root.path.clone(), part.files, part.bytes, progress);
+            Ok(vec![catalog.scrub_part(agenda, root, part, &options, on_finding)?])
+        })?;
+        let Some(summaries) = ran else { return busy() };
+        if is_capped {
+            let name = root.path.as_os_str().as_encoded_bytes();
+            lock(&self.console).about(name, "more files are due than can be read today");
+        }
+        self.note(&summaries)
+    }
+
+    fn options(&self) -> Options {
+        let mut options = Options::default();
+        options.engine.threads = self.threads;
+        options.zone = self.zone.clone();
         options
     }
 
-    /// Tells whoever listens for it that all was done today that was to be: of every folder,
-    /// whatever was found. None of them is paused, all are there, and all of them is seen.
-    fn beat_if_done(&mut self, roots: &[Root], now: i64) -> Result<(), CatalogError> {
-        let today = self.agenda.day(now);
-        let is_done = roots.iter().all(|root| self.done.get(&root.path) == Some(&today));
-        if !is_done || roots.is_empty() || self.beat == Some(today) {
-            return Ok(());
-        }
-        // What was in the way stays there until somebody writes to the catalog.
-        let version = self.catalog.version()?;
-        if self.unseen_at == Some(version) {
-            return Ok(());
-        }
-        for root in roots {
-            if !self.is_all_seen(root)? {
-                self.unseen_at = Some(version);
-                return Ok(());
+    /// Lets a run have the catalog, and prints the findings that need attention. None while another
+    /// process has the catalog.
+    fn with_catalog(
+        &mut self,
+        root: i64,
+        run: impl FnOnce(
+            &mut Catalog,
+            &mut Agenda,
+            &mut dyn FnMut(&Root, &Finding) -> std::io::Result<()>,
+        ) -> Result<Vec<Summary>, CatalogError>,
+    ) -> Result<Option<Vec<Summary>>, CatalogError> {
+        let Some(mut catalog) = self.open()? else { return Ok(None) };
+        self.last = Some(root);
+        let (console, calls, printer) = (&self.console, &self.calls, printer(&self.place));
+        let mut on_finding = |root: &Root, finding: &Finding| {
+            if finding.attention(root.settings.profile) > Attention::Changes {
+                let mut console = lock(console);
+                // The finding is stored, whoever does not read this.
+                let printed = printer.finding(root, finding, &mut console);
+                let _ = printed.and_then(|()| console.flush());
             }
-        }
-        self.beat = Some(today);
-        if let Some(path) = &self.heartbeat_file
-            && let Err(error) = write_heartbeat(path, now)
-        {
-            let mut console = lock(&self.console);
-            let words = format!("--heartbeat-file {}: {error}", console.shown(path));
-            console.message(words.as_bytes());
-        }
-        if let Some(words) = &self.heartbeat {
-            let mut command = Command::new("sh");
-            command.arg("-c").arg(words);
-            let (words, console) = (words.clone(), Arc::clone(&self.console));
-            let commands = self.commands.clone();
-            let call = move || commands.run(command, ("--heartbeat", &words), &console, || {});
-            if let Err(error) = std::thread::Builder::new().spawn(call) {
-                lock(&self.console).about(b"heartbeat", &error.to_string());
-            }
-        }
-        Ok(())
+            calls.iter().for_each(Calls::wake);
+            Ok(())
+        };
+        let ran = run(&mut catalog, &mut self.agenda, &mut on_finding);
+        self.live.end();
+        drop(catalog);
+        let summaries = ran?;
+        self.version = self.catalog.version()?;
+        self.wake_calls();
+        Ok(Some(summaries))
     }
 
-    fn tell_status(&self, roots: &[Root], until: i64) {
-        let away = roots.iter().filter(|root| root.suspended.is_some()).count();
-        let mut words = format!("waits until {} at most", crate::catalog::moment(until));
-        if away > 0 {
-            words += &format!("; {away} suspended");
+    /// Prints what came of runs, and notes what was done today.
+    fn note(&mut self, summaries: &[Summary]) -> Result<Step, CatalogError> {
+        let today = self.agenda.day(now());
+        let mut step = Step::Again;
+        for summary in summaries {
+            self.rounds.entry(summary.root.id()).or_default().note(Ran::of(summary), today);
+            if summary.files > 0 || !summary.is_complete() {
+                let mut console = lock(&self.console);
+                let _ = printer(&self.place).summary(summary, &mut console);
+            }
+            if summary.halt == Some(Halt::MountsChanged) {
+                step = Step::Wait(now() + AGAIN.as_secs().cast_signed());
+            }
         }
-        notify(&[NotifyState::Status(&words)]);
+        Ok(step)
+    }
+
+    fn finish_request(&self, root: &Root) -> Result<(), CatalogError> {
+        match root.steering.requested {
+            Some(at) => Control::open(&self.path)?.finish_request(root, at),
+            None => Ok(()),
+        }
     }
 }
 
-/// The wall's clock, and one that goes on while the machine sleeps and is never set.
-fn clocks() -> (SystemTime, Duration) {
-    let time = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
-    let seconds = Duration::from_secs(time.tv_sec.max(0).cast_unsigned());
-    (SystemTime::now(), seconds + Duration::from_nanos(time.tv_nsec.max(0).cast_unsigned()))
+const fn printer(place: &Where) -> Printer<'_> {
+    Printer { json: false, quiet: false, place }
 }
 
-/// The time, in a file that is there whole or not at all.
-fn write_heartbeat(path: &Path, now: i64) -> std::io::Result<()> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let mut file = tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new(".")))?;
-    writeln!(file, "{}", crate::catalog::moment(now))?;
-    fs::set_permissions(file.path(), std::os::unix::fs::PermissionsExt::from_mode(0o644))?;
-    file.persist(path)?;
-    Ok(())
+/// Another process has the catalog.
+fn busy() -> Result<Step, CatalogError> {
+    Ok(Step::Wait(now() + 1))
 }

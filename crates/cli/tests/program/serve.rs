@@ -1,44 +1,83 @@
 //! The daemon.
 
+mod calls;
+mod heartbeat;
+mod requests;
+
 use std::fs;
 use std::process::Output;
 use std::thread;
-use std::time::Instant;
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+use lanesum_catalog::{
+    Catalog, Class, Control, Options, Outcome, Reason, Root, RootStatus, Settings, SettingsPatch,
+    Summary, Target, Task, Verb,
+};
 
 use super::*;
 
-/// Runs a verb with the catalog of the folder, in UTC.
+const DAY: i64 = 24 * 60 * 60;
+
+fn now() -> i64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs().cast_signed()
+}
+
+/// A time at which a root was added whose files are due now.
+fn long_ago() -> i64 {
+    now() - 100 * DAY
+}
+
+fn catalog_of(folder: &Folder) -> PathBuf {
+    folder.path("state/catalog.db")
+}
+
+fn lanesum(folder: &Folder, args: &[&str]) -> Command {
+    let mut command = folder.lanesum(args);
+    command.env("TZ", "UTC").env("LANESUM_CATALOG", catalog_of(folder));
+    command
+}
+
+/// Runs a command with the catalog of the folder, in UTC.
 #[track_caller]
 pub fn run(folder: &Folder, args: &str) -> Output {
-    let mut command = folder.lanesum(args.split_whitespace());
-    command.env("TZ", "UTC");
-    output(command.env("LANESUM_CATALOG", folder.path("state/catalog.db")))
+    output(&mut lanesum(folder, &args.split_whitespace().collect::<Vec<_>>()))
 }
 
 /// A daemon, which is killed with the test.
 struct Daemon(Option<Child>);
 
 impl Daemon {
-    /// One that calls for findings and writes heartbeats.
+    /// One that calls for findings and has a heartbeat.
     fn start(folder: &Folder) -> Self {
-        Self::start_with(folder, &[])
+        let call = r#"echo "$LANESUM_CLASS ${LANESUM_PATH##*/}" >> calls"#;
+        let mut command = lanesum(folder, &["serve", "--on-finding", call]);
+        command.args(["--heartbeat-file", "heartbeat", "--heartbeat", "echo beat >> beats"]);
+        Self::spawn(folder, &mut command)
     }
 
-    /// The same, with these variables in its environment.
-    fn start_with(folder: &Folder, variables: &[(&str, &Path)]) -> Self {
-        let call = r#"echo "$LANESUM_CLASS ${LANESUM_PATH##*/}" >> calls"#;
-        let mut command =
-            folder.lanesum(["serve", "--on-finding", call, "--heartbeat-file", "heartbeat"]);
-        command.args(["--heartbeat", "echo beat >> beats"]).env("TZ", "UTC");
-        command.env("LANESUM_CATALOG", folder.path("state/catalog.db"));
-        command.stdout(Stdio::null()).stderr(Stdio::null()).envs(variables.iter().copied());
+    /// One whose messages are in the file `errors`.
+    fn spawn(folder: &Folder, command: &mut Command) -> Self {
+        let errors = File::options().create(true).append(true).open(folder.path("errors"));
+        command.stdout(Stdio::null()).stderr(errors.unwrap());
         Self(Some(command.spawn().unwrap()))
+    }
+
+    fn id(&self) -> u32 {
+        self.0.as_ref().unwrap().id()
     }
 
     fn kill(mut self, signal: Signal) -> Option<i32> {
         let mut child = self.0.take().unwrap();
         kill_process(Pid::from_child(&child), signal).unwrap();
         child.wait().unwrap().code()
+    }
+
+    /// Ends it as systemd does, which takes less than two seconds.
+    #[track_caller]
+    fn end(self) {
+        let began = Instant::now();
+        assert_eq!(self.kill(Signal::TERM), Some(0));
+        assert!(began.elapsed() < Duration::from_secs(2), "{:?}", began.elapsed());
     }
 }
 
@@ -51,32 +90,64 @@ impl Drop for Daemon {
     }
 }
 
-/// Waits until something is so.
+/// Waits until a condition is met.
 #[track_caller]
-fn until(what: &str, mut is_so: impl FnMut() -> bool) {
+fn until(condition: &str, mut is_met: impl FnMut() -> bool) {
     let began = Instant::now();
-    while !is_so() {
-        assert!(began.elapsed() < PATIENCE, "{what}");
+    while !is_met() {
+        assert!(began.elapsed() < PATIENCE, "{condition}");
         thread::sleep(Duration::from_millis(100));
     }
 }
 
-/// Runs a verb beside a daemon, which may have the catalog for a moment.
-#[track_caller]
-fn run_beside(folder: &Folder, args: &str) -> Output {
-    let mut done = run(folder, args);
-    until(args, || {
-        let is_locked = done.status.code() == Some(5);
-        if is_locked {
-            done = run(folder, args);
-        }
-        !is_locked
-    });
-    done
+/// How the first root stands.
+fn status(folder: &Folder) -> RootStatus {
+    let all = Catalog::look(&catalog_of(folder)).unwrap().status(now()).unwrap();
+    all.into_iter().next().unwrap()
 }
 
-fn status(folder: &Folder) -> String {
-    text(&run(folder, "status").stdout).to_owned()
+fn root(folder: &Folder) -> Root {
+    status(folder).root
+}
+
+/// Records of a class.
+fn standing(folder: &Folder, class: Class) -> u64 {
+    status(folder).standing.get(&class).copied().unwrap_or(0)
+}
+
+/// Whether no file is due. Files that are not ok always are.
+fn is_all_read(folder: &Folder) -> bool {
+    let it = status(folder);
+    it.due == it.files - it.standing.get(&Class::Ok).copied().unwrap_or(0)
+}
+
+fn has_heartbeat(folder: &Folder) -> bool {
+    folder.path("heartbeat").exists()
+}
+
+/// Runs a task in this process, once the daemon does not have the catalog.
+#[track_caller]
+fn run_beside(folder: &Folder, task: &Task, clock: fn() -> i64) -> Vec<Summary> {
+    let mut catalog = None;
+    until("the catalog is free", || {
+        catalog = Catalog::open_existing(&catalog_of(folder), "test").ok();
+        catalog.is_some()
+    });
+    let mut catalog = catalog.unwrap();
+    let targets: Vec<_> = catalog.roots().unwrap().into_iter().map(Target::whole).collect();
+    let mut options = Options::default();
+    options.clock = clock;
+    catalog.run(&targets, task, &options, &mut |_, _| Ok(())).unwrap()
+}
+
+fn control(folder: &Folder) -> Control {
+    Control::open(&catalog_of(folder)).unwrap()
+}
+
+fn set_rate(folder: &Folder, rate: Option<u64>) {
+    let mut patch = SettingsPatch::default();
+    patch.rate = Some(rate);
+    control(folder).set(&root(folder), &patch).unwrap();
 }
 
 fn lines(folder: &Folder, name: &str) -> Vec<String> {
@@ -86,494 +157,292 @@ fn lines(folder: &Folder, name: &str) -> Vec<String> {
     lines
 }
 
-/// A folder of files, each of so many bytes, that a list tells of and nobody has read: all are due.
-/// The first two are not what the list says.
+/// Adds directories as roots at a time.
+fn add(folder: &Folder, directories: &[&str], settings: &Settings, clock: fn() -> i64) {
+    fs::create_dir_all(folder.path("state")).unwrap();
+    let mut catalog = Catalog::open(&catalog_of(folder), "test").unwrap();
+    let paths: Vec<_> = directories.iter().map(|name| folder.path(name)).collect();
+    let roots: Vec<_> = paths.iter().map(|it| (it.as_path(), settings.clone())).collect();
+    catalog.add_roots(&roots).unwrap();
+    drop(catalog);
+    run_beside(folder, &Task::Add, clock);
+}
+
+/// Changes the content of a file and keeps its time.
+fn damage(path: &Path, content: &[u8]) {
+    let time = fs::metadata(path).unwrap().modified().unwrap();
+    fs::write(path, content).unwrap();
+    File::options().write(true).open(path).unwrap().set_modified(time).unwrap();
+}
+
+/// A root of files of so many bytes, all of which are due. The first two are damaged.
 fn all_due(files: usize, bytes: usize) -> Folder {
     let folder = Folder::in_memory();
-    fs::create_dir(folder.path("tree")).unwrap();
-    fs::create_dir(folder.path("state")).unwrap();
-    // Taken up while nothing is in it.
-    assert_eq!(run(&folder, "add --every 1d tree").status.code(), Some(4));
     for name in 0..files {
         folder.write(format!("tree/{name:04}"), vec![name as u8; bytes]);
+        let file = File::options().write(true).open(folder.path(format!("tree/{name:04}")));
+        // Else a change in the moment of the read is an edit.
+        file.unwrap().set_modified(SystemTime::now() - Duration::from_secs(60)).unwrap();
     }
-    let list = output(&mut folder.lanesum(["tree"]));
-    folder.write("list", list.stdout);
-    for name in ["tree/0000", "tree/0001"] {
-        folder.write(name, vec![0xff; bytes / 2]);
+    let mut settings = Settings::default();
+    settings.every_days = 1;
+    add(&folder, &["tree"], &settings, long_ago);
+    for name in ["tree/0000", "tree/0001"].iter().take(files) {
+        damage(&folder.path(name), &vec![0xff; bytes]);
     }
-    let imported = run(&folder, "catalog import list");
-    assert!(text(&imported.stderr).contains("import complete"), "{imported:?}");
     folder
 }
 
 #[test]
-fn it_reads_what_is_due_calls_once_a_finding_and_beats_when_all_is_done() {
+fn due_files_are_read_and_each_finding_is_called_for_once() {
     let folder = all_due(100, 1000);
     let daemon = Daemon::start(&folder);
-    until("a heartbeat", || folder.path("heartbeat").exists());
-    let words = status(&folder);
-    assert!(words.contains("NOT WELL: 2 altered"), "{words}");
-    assert!(
-        words.contains("last: scrub of ") && words.contains(", complete; 100 files read"),
-        "{words}"
-    );
-    let both = ["altered 0000", "altered 0001"];
+    until("a heartbeat", || has_heartbeat(&folder));
+    let it = status(&folder);
+    assert!(it.standing.get(&Class::Damaged) == Some(&2) && it.overdue == 0, "{it:?}");
+    assert!(is_all_read(&folder), "{it:?}");
+    let both = ["damaged 0000", "damaged 0001"];
     until("the calls", || lines(&folder, "calls").len() == 2);
     assert_eq!(lines(&folder, "calls"), both);
     until("the command", || !lines(&folder, "beats").is_empty());
-
-    let second = run(&folder, "serve");
-    assert_eq!(second.status.code(), Some(5));
-    assert!(text(&second.stderr).contains("(daemon)"), "{}", text(&second.stderr));
+    let errors = folder.read("errors");
+    assert!(errors.contains("serving 100 files in 1 directory\n"), "{errors}");
     // Others may write while it waits.
-    assert_eq!(run_beside(&folder, "scrub --bad").status.code(), Some(1));
+    run_beside(&folder, &Task::Scan, now);
+    daemon.end();
 
-    let began = Instant::now();
-    assert_eq!(daemon.kill(Signal::TERM), Some(0));
-    assert!(began.elapsed() < Duration::from_secs(2), "{:?}", began.elapsed());
-
-    // What was told is not told again, but what was found meanwhile is.
+    // A finding of a time without a daemon is called for, and no other one again.
     fs::remove_file(folder.path("tree/0002")).unwrap();
-    assert_eq!(run(&folder, "audit").status.code(), Some(1));
+    run_beside(&folder, &Task::Scan, now);
     fs::remove_file(folder.path("heartbeat")).unwrap();
     let daemon = Daemon::start(&folder);
     until("a call", || lines(&folder, "calls").len() == 3);
-    until("another heartbeat", || folder.path("heartbeat").exists());
-    assert_eq!(lines(&folder, "calls"), ["altered 0000", "altered 0001", "missing 0002"]);
+    until("another heartbeat", || has_heartbeat(&folder));
+    assert_eq!(lines(&folder, "calls"), ["damaged 0000", "damaged 0001", "missing 0002"]);
     drop(daemon);
-    assert_eq!(run(&folder, "catalog check").status.code(), Some(0));
+    assert!(Catalog::look(&catalog_of(&folder)).unwrap().check().unwrap().is_empty());
 }
 
 #[test]
-fn it_obeys_a_pause_across_its_death_and_ends_in_two_seconds_whatever_it_reads() {
+fn a_pause_survives_the_daemon_and_a_daemon_ends_while_it_reads() {
     let folder = all_due(40, 500_000);
-    assert_eq!(run(&folder, "limit --limit 1M").status.code(), Some(0));
+    set_rate(&folder, Some(1_000_000));
     let daemon = Daemon::start(&folder);
-    until("files are read", || !status(&folder).contains("NEVER READ: 40 files"));
-    let locked = run(&folder, "update");
-    assert_eq!(locked.status.code(), Some(5));
-    assert!(text(&locked.stderr).contains("(serve); `lanesum pause` makes it free"), "{locked:?}");
-    let began = Instant::now();
-    assert_eq!(daemon.kill(Signal::TERM), Some(0));
-    assert!(began.elapsed() < Duration::from_secs(2), "{:?}", began.elapsed());
-    assert!(status(&folder).contains("NOT complete: it was ended"), "{}", status(&folder));
+    until("files are read", || status(&folder).due < 40);
+    let refused = output(&mut lanesum(&folder, &["update"]));
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(text(&refused.stderr).contains("(serve)"), "{refused:?}");
+    daemon.end();
+    assert_eq!(status(&folder).last.unwrap().outcome, Outcome::Limited);
 
     let daemon = Daemon::start(&folder);
-    until("it reads again", || status(&folder).contains("at work now"));
-    run(&folder, "pause");
-    until("it is paused", || status(&folder).contains("NOT complete: it was paused"));
-    let paused = status(&folder);
+    until("it reads again", || status(&folder).is_running);
+    control(&folder).pause(&root(&folder), now()).unwrap();
+    until("it is paused", || !status(&folder).is_running);
+    let due = status(&folder).due;
+    assert!(due > 0);
     daemon.kill(Signal::KILL);
-    run(&folder, "limit --limit none");
+    set_rate(&folder, None);
     let daemon = Daemon::start(&folder);
     thread::sleep(Duration::from_secs(5));
-    assert!(paused.contains("PAUSED since ") && paused == status(&folder), "{}", status(&folder));
-    assert!(!folder.path("heartbeat").exists(), "paused is not complete");
-    run(&folder, "resume");
-    until("all is read", || folder.path("heartbeat").exists());
-    assert!(status(&folder).contains(", complete; "), "{}", status(&folder));
+    assert_eq!(status(&folder).due, due);
+    assert!(!has_heartbeat(&folder), "paused is not complete");
+    control(&folder).resume(&root(&folder)).unwrap();
+    until("all is read", || has_heartbeat(&folder));
+    assert!(is_all_read(&folder));
     drop(daemon);
 }
 
-/// A socket goes with the daemon, and another that stands in its place stays.
+/// A socket goes with the daemon, and another file in its place stays.
 #[cfg(feature = "page")]
 #[test]
-fn its_socket_goes_with_it() {
+fn a_socket_is_removed_with_its_daemon() {
     let folder = all_due(2, 10);
     for is_replaced in [false, true] {
-        let mut command = folder.lanesum(["serve", "--socket", "socket"]);
-        command.env("LANESUM_CATALOG", folder.path("state/catalog.db"));
-        let daemon = Daemon(Some(command.stderr(Stdio::null()).spawn().unwrap()));
+        let mut command = lanesum(&folder, &["serve", "--socket", "socket"]);
+        let daemon = Daemon::spawn(&folder, &mut command);
         until("a socket", || folder.path("socket").exists());
         // It is there before the daemon is ready.
-        until("all is read", || !status(&folder).contains("NEVER READ"));
+        until("all is read", || is_all_read(&folder));
         if is_replaced {
             fs::remove_file(folder.path("socket")).unwrap();
-            folder.write("socket", "another's");
+            folder.write("socket", "another file");
         }
-        assert_eq!(daemon.kill(Signal::TERM), Some(0));
+        daemon.end();
         assert_eq!(folder.path("socket").exists(), is_replaced);
     }
 }
 
-/// What systemd is told: that it is ready, how far it is, that the thread that reads is alive.
 #[test]
-fn systemd_is_told_how_it_goes() {
+fn systemd_is_notified_of_progress_and_life() {
     let folder = all_due(40, 500_000);
-    assert_eq!(run(&folder, "limit --limit 1M").status.code(), Some(0));
+    set_rate(&folder, Some(1_000_000));
     let path = folder.path("notify");
     let socket = std::os::unix::net::UnixDatagram::bind(&path).unwrap();
     socket.set_read_timeout(Some(PATIENCE)).unwrap();
-    let daemon = Daemon::start_with(&folder, &[("NOTIFY_SOCKET", &path)]);
+    let mut command = lanesum(&folder, &["serve"]);
+    let daemon = Daemon::spawn(&folder, command.env("NOTIFY_SOCKET", &path));
     let next = || {
         let mut buffer = [0; 1000];
         let length = socket.recv(&mut buffer).unwrap();
         text(&buffer[..length])
     };
-    let until = |what: &str| -> String {
+    let until = |words: &str| -> String {
         loop {
             let told = next();
-            if told.starts_with(what) {
+            if told.starts_with(words) {
                 return told;
             }
         }
     };
     until("READY=1");
-    let status = until("STATUS=reads ");
-    assert!(status.contains("/tree: ") && status.contains(" of 19.50 MB ("), "{status}");
-    assert!(status.contains("/s), ") && status.contains(" of 40 files, "), "{status}");
+    until("STATUS=update of 1 directory");
+    let status = until("STATUS=reading ");
+    assert!(status.contains("/tree: ") && status.contains(" of 20.00 MB, "), "{status}");
+    assert!(status.contains(" of 40 files, "), "{status}");
     for _ in 0..5 {
         until("WATCHDOG=1");
     }
-    run(&folder, "pause");
-    until("STATUS=waits until ");
+    control(&folder).pause(&root(&folder), now()).unwrap();
+    until("STATUS=waiting, at most until ");
     until("WATCHDOG=1");
     assert_eq!(daemon.kill(Signal::TERM), Some(0));
     until("STOPPING=1");
 }
 
 #[test]
-fn a_folder_that_goes_away_is_suspended_and_read_when_it_is_back() {
+fn a_root_that_goes_away_is_offline_and_read_when_it_is_back() {
     let folder = all_due(40, 500_000);
-    assert_eq!(run(&folder, "limit --limit 1M").status.code(), Some(0));
+    set_rate(&folder, Some(1_000_000));
     let daemon = Daemon::start(&folder);
-    until("files are read", || !status(&folder).contains("NEVER READ: 40 files"));
-    // In the middle of it.
+    until("files are read", || status(&folder).due < 40);
     fs::rename(folder.path("tree"), folder.path("away")).unwrap();
-    until("it is suspended", || status(&folder).contains("SUSPENDED: "));
-    run(&folder, "limit --limit none");
+    until("it is offline", || root(&folder).offline.is_some());
+    assert_eq!(root(&folder).offline.unwrap().reason, Reason::Absent);
+    set_rate(&folder, None);
     thread::sleep(Duration::from_secs(3));
-    let words = status(&folder);
-    assert!(words.contains("NOT done: suspended"), "{words}");
-    assert!(!words.contains("missing") && !words.contains("unreadable"), "{words}");
-    assert!(!folder.path("heartbeat").exists(), "suspended is not complete");
+    let it = status(&folder);
+    assert!(!it.standing.contains_key(&Class::Missing), "{it:?}");
+    assert!(!it.standing.contains_key(&Class::Unchecked), "{it:?}");
+    assert!(!has_heartbeat(&folder), "offline is not complete");
     fs::rename(folder.path("away"), folder.path("tree")).unwrap();
-    until("all is read", || folder.path("heartbeat").exists());
-    assert!(!status(&folder).contains("SUSPENDED"), "{}", status(&folder));
-    // Calls are made one after the other, beside the reading.
+    until("all is read", || has_heartbeat(&folder));
+    assert_eq!(root(&folder).offline, None);
     until("the calls", || lines(&folder, "calls").len() >= 3);
-    assert_eq!(lines(&folder, "calls"), ["altered 0000", "altered 0001", "suspended tree"]);
+    assert_eq!(lines(&folder, "calls"), ["damaged 0000", "damaged 0001", "offline tree"]);
+    drop(daemon);
+}
+
+/// Another process may find a root offline in a moment in which the daemon does not look.
+#[test]
+fn a_root_that_another_process_found_offline_is_scanned_again() {
+    let folder = all_due(5, 1000);
+    let daemon = Daemon::start(&folder);
+    until("all is read", || has_heartbeat(&folder));
+    fs::rename(folder.path("tree"), folder.path("away")).unwrap();
+    run_beside(&folder, &Task::Scan, now);
+    fs::rename(folder.path("away"), folder.path("tree")).unwrap();
+    until("it is back", || root(&folder).offline.is_none());
     drop(daemon);
 }
 
 #[test]
-fn killed_at_any_moment_it_goes_on_and_loses_no_finding() {
+fn a_root_with_too_many_missing_files_is_left_alone() {
+    let folder = all_due(130, 10);
+    for name in 1..130 {
+        fs::remove_file(folder.path(format!("tree/{name:04}"))).unwrap();
+    }
+    let _daemon = Daemon::start(&folder);
+    until("it is offline", || root(&folder).offline.is_some());
+    let last = || status(&folder).last.unwrap().id;
+    thread::sleep(Duration::from_secs(2));
+    let before = last();
+    thread::sleep(Duration::from_secs(3));
+    assert_eq!(last(), before, "it is scanned again and again");
+    assert_eq!(root(&folder).offline.unwrap().reason, Reason::TooManyMissing);
+    assert_eq!(standing(&folder, Class::Missing), 0);
+}
+
+#[test]
+fn killed_at_any_moment_it_continues_and_loses_no_finding() {
     let folder = all_due(400, 100_000);
-    assert_eq!(run(&folder, "limit --limit 3M").status.code(), Some(0));
+    set_rate(&folder, Some(3_000_000));
     let mut random = 0x2545_F491_4F6C_DD1D_u64;
     for _ in 0..20 {
         let daemon = Daemon::start(&folder);
         random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
         thread::sleep(Duration::from_millis(random >> 54));
         daemon.kill(Signal::KILL);
-        assert!(!folder.path("heartbeat").exists(), "{}", status(&folder));
+        assert!(!has_heartbeat(&folder), "{:?}", status(&folder));
     }
-    assert_eq!(run(&folder, "catalog check").status.code(), Some(0));
-    assert!(!status(&folder).contains("complete;") || status(&folder).contains("NOT complete"));
-    run(&folder, "limit --limit none");
+    let check = || Catalog::look(&catalog_of(&folder)).unwrap().check().unwrap();
+    assert!(check().is_empty());
+    assert!(!is_all_read(&folder));
+    set_rate(&folder, None);
     let daemon = Daemon::start(&folder);
-    until("all is read", || folder.path("heartbeat").exists());
-    let words = status(&folder);
-    assert!(words.contains("NOT WELL: 2 altered"), "{words}");
-    let mut calls = lines(&folder, "calls");
+    until("all is read", || has_heartbeat(&folder));
+    assert_eq!(standing(&folder, Class::Damaged), 2);
+    let mut calls = Vec::new();
     until("the calls", || {
         calls = lines(&folder, "calls");
+        // A call that a kill interrupted is repeated.
         calls.dedup();
         calls.len() == 2
     });
-    assert_eq!(calls, ["altered 0000", "altered 0001"]);
+    assert_eq!(calls, ["damaged 0000", "damaged 0001"]);
     drop(daemon);
-    assert_eq!(run(&folder, "catalog check").status.code(), Some(0));
+    assert!(check().is_empty());
 }
 
-/// Nothing is gained by looking again at once.
-#[test]
-fn a_folder_that_has_lost_too_much_is_suspended_and_left_alone_for_a_while() {
-    for left in [0, 1] {
-        let folder = all_due(130, 10);
-        for name in left..130 {
-            fs::remove_file(folder.path(format!("tree/{name:04}"))).unwrap();
-        }
-        let _daemon = Daemon::start(&folder);
-        until("it is suspended", || status(&folder).contains("SUSPENDED: "));
-        let last = || status(&folder).lines().find(|it| it.contains("last: ")).map(str::to_owned);
-        thread::sleep(Duration::from_secs(2));
-        let before = last();
-        thread::sleep(Duration::from_secs(3));
-        assert_eq!(last(), before, "it looks again and again");
-        assert!(before.is_some_and(|it| it.contains("NOT done: suspended")));
-        assert!(!status(&folder).contains(" missing"), "a row was touched");
-    }
-}
-
-/// A daemon must not go on with a catalog that is not there any more.
 #[test]
 fn a_daemon_ends_when_its_catalog_is_replaced() {
-    let folder = Folder::in_memory();
-    folder.write("tree/a", "a");
-    fs::create_dir(folder.path("state")).unwrap();
-    assert_eq!(run(&folder, "add tree").status.code(), Some(0));
+    let folder = all_due(1, 10);
     let mut daemon = Daemon::start(&folder);
-    until("a heartbeat", || folder.path("heartbeat").exists());
-    assert_eq!(run(&folder, "catalog backup copy.db").status.code(), Some(0));
-    fs::rename(folder.path("copy.db"), folder.path("state/catalog.db")).unwrap();
+    until("a heartbeat", || has_heartbeat(&folder));
+    let catalog = Catalog::look(&catalog_of(&folder)).unwrap();
+    catalog.backup(&folder.path("copy.db")).unwrap();
+    fs::rename(folder.path("copy.db"), catalog_of(&folder)).unwrap();
     let mut child = daemon.0.take().unwrap();
     let mut ended = None;
     until("the daemon ends", || {
         ended = child.try_wait().unwrap();
         ended.is_some()
     });
-    // A code at which systemd starts it again.
+    // systemd starts it again at this code.
     assert_eq!(ended.unwrap().code(), Some(1));
 }
 
-/// What could not be read in the first round of a day is not made good by a round that is whole.
 #[test]
-fn a_day_on_which_something_was_hidden_has_no_heartbeat() {
-    let folder = all_due(10, 100);
-    run(&folder, "update");
-    assert_eq!(run(&folder, "accept tree/0000 tree/0001").status.code(), Some(0));
-    let path = folder.path("tree/0003");
-    // Other than it was, with its time: it is busy for as long as somebody has it open.
-    let writer = fs::File::options().append(true).open(&path).unwrap();
-    let time = fs::metadata(&path).unwrap().modified().unwrap();
-    folder.write("tree/0003", "another content");
-    writer.set_modified(time).unwrap();
-    let scrubbed = run(&folder, "scrub --percent 100");
-    if scrubbed.status.code() != Some(4) {
-        return println!("skipped: whether a file is open is not told here: {scrubbed:?}");
-    }
-    let daemon = Daemon::start(&folder);
-    thread::sleep(Duration::from_secs(3));
-    assert!(!folder.path("heartbeat").exists());
-    drop((daemon, writer));
-}
-
-/// What another process could not read, or left undone, since the daemon was through.
-#[test]
-fn what_was_left_undone_since_has_no_heartbeat() {
-    use std::os::unix::fs::PermissionsExt as _;
-    let folder = Folder::of(&["one/a", "one/b", "two/c"]);
-    fs::create_dir(folder.path("state")).unwrap();
-    assert_eq!(run(&folder, "add one two").status.code(), Some(0));
-    run(&folder, "pause two");
-    let daemon = Daemon::start(&folder);
-    let is_read = |tree: &str| {
-        let status = text(&run(&folder, &format!("status {tree}")).stdout).to_owned();
-        status.contains("last: scrub of ") && status.contains(", complete; ")
-    };
-    until("one is read", || is_read("one"));
-    // The daemon may have the catalog still.
-    let scrub = |args: &str, code: i32| {
-        let args = format!("scrub one {args}");
-        until(&args, || run(&folder, &args).status.code() == Some(code));
-    };
-    let has_none = || {
-        thread::sleep(Duration::from_secs(3));
-        assert!(!folder.path("heartbeat").exists(), "{}", status(&folder));
-    };
-    scrub("--percent 100 --max-time 0s", 4);
-    run(&folder, "resume two");
-    until("two is read", || is_read("two"));
-    has_none();
-
-    let mode = |mode| {
-        fs::set_permissions(folder.path("one/a"), fs::Permissions::from_mode(mode)).unwrap();
-    };
-    mode(0);
-    thread::scope(|scope| {
-        let limited = scope.spawn(|| {
-            obey_modes();
-            scrub("--percent 100", 1);
-        });
-        limited.join().unwrap();
-    });
-    mode(0o600);
-    // It does all that it is to, and that is not the file.
-    scrub("--older-than 9d", 1);
-    assert!(is_read("one"), "{}", status(&folder));
-    has_none();
-    scrub("--percent 100", 0);
-    until("a heartbeat", || folder.path("heartbeat").exists());
-    drop(daemon);
-}
-
-/// A heartbeat says that all is looked at: also what somebody else could not look at.
-#[test]
-fn a_folder_that_nobody_could_look_into_has_no_heartbeat() {
-    use std::os::unix::fs::PermissionsExt as _;
-    let folder = all_due(10, 100);
-    folder.write("tree/in/new", "new");
-    let mode = |mode| {
-        fs::set_permissions(folder.path("tree/in"), fs::Permissions::from_mode(mode)).unwrap();
-    };
-    mode(0);
-    let audit = thread::scope(|scope| {
-        let limited = scope.spawn(|| {
-            obey_modes();
-            run(&folder, "audit")
-        });
-        limited.join().unwrap()
-    });
-    mode(0o700);
-    assert!(text(&audit.stderr).contains("audit NOT complete"), "{audit:?}");
-    let daemon = Daemon::start(&folder);
-    until("all is read", || status(&folder).contains("last: scrub of "));
-    thread::sleep(Duration::from_secs(3));
-    assert!(!folder.path("heartbeat").exists());
-    drop(daemon);
-    run(&folder, "audit");
-    let daemon = Daemon::start(&folder);
-    until("a heartbeat", || folder.path("heartbeat").exists());
-    drop(daemon);
-}
-
-/// Who asks to be called for the first time is called for what is known already, and once.
-#[test]
-fn the_first_daemon_that_calls_tells_what_is_not_well_already() {
-    let folder = all_due(5, 1000);
-    assert_eq!(run(&folder, "update").status.code(), Some(1));
-    fs::remove_file(folder.path("tree/0002")).unwrap();
-    assert_eq!(run(&folder, "audit").status.code(), Some(1));
-    let all = ["altered 0000", "altered 0001", "missing 0002"];
-    for _ in 0..2 {
-        let daemon = Daemon::start(&folder);
-        until("the calls", || lines(&folder, "calls").len() == 3);
-        until("a heartbeat", || folder.path("heartbeat").exists());
-        fs::remove_file(folder.path("heartbeat")).unwrap();
-        assert_eq!(daemon.kill(Signal::TERM), Some(0));
-        assert_eq!(lines(&folder, "calls"), all);
-    }
-}
-
-/// A daemon that ends amid the first calls goes on with them when it begins again: each is made
-/// once, but that during which it ends.
-#[test]
-fn the_first_calls_go_on_where_they_ended() {
-    let folder = all_due(9, 1000);
-    assert_eq!(run(&folder, "update").status.code(), Some(1));
-    for name in ["0004", "0005", "0006"] {
-        fs::remove_file(folder.path("tree").join(name)).unwrap();
-    }
-    assert_eq!(run(&folder, "audit").status.code(), Some(1));
-    let start = |call| {
-        let mut command = folder.lanesum(["serve", "--on-finding", call]);
-        command.env("LANESUM_CATALOG", folder.path("state/catalog.db"));
-        Daemon(Some(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()))
-    };
-    let daemon = start(
-        r#"case $LANESUM_PATH in *5) touch begun; sleep 1000;; esac; echo "${LANESUM_PATH##*/}" >> calls"#,
-    );
-    until("a call", || folder.path("begun").exists());
-    assert_eq!(lines(&folder, "calls"), ["0000", "0001", "0004"]);
-    // What is found meanwhile is called for, too, also where it is well again by then.
-    folder.write("tree/0000", vec![0; 1000]);
-    fs::remove_file(folder.path("tree/0007")).unwrap();
-    assert_eq!(run_beside(&folder, "audit").status.code(), Some(1));
-    folder.write("tree/0007", vec![7; 1000]);
-    assert_eq!(run_beside(&folder, "audit").status.code(), Some(1));
-    assert_eq!(daemon.kill(Signal::TERM), Some(0));
-    let daemon = start(r#"echo "${LANESUM_PATH##*/}" >> calls"#);
-    until("the calls", || lines(&folder, "calls").len() >= 6);
-    drop(daemon);
-    assert_eq!(lines(&folder, "calls"), ["0000", "0001", "0004", "0005", "0006", "0007"]);
-}
-
-/// Another process may suspend a folder for a moment in which the daemon does not look.
-#[test]
-fn a_folder_that_another_process_suspended_is_looked_at_again() {
-    let folder = all_due(5, 1000);
-    let daemon = Daemon::start(&folder);
-    until("all is read", || folder.path("heartbeat").exists());
-    fs::rename(folder.path("tree"), folder.path("away")).unwrap();
-    let audit = run_beside(&folder, "audit");
-    assert!(text(&audit.stderr).contains("NOT done: suspended"), "{audit:?}");
-    fs::rename(folder.path("away"), folder.path("tree")).unwrap();
-    until("it is back", || !status(&folder).contains("SUSPENDED"));
-    drop(daemon);
-}
-
-#[test]
-fn a_heartbeat_that_cannot_be_written_is_refused_at_once() {
+fn wrong_usage_is_refused_at_once() {
     let folder = all_due(1, 10);
-    let refused = run(&folder, "serve --heartbeat-file nowhere/beat");
-    assert_eq!(refused.status.code(), Some(2));
-    let words = "--heartbeat-file nowhere/beat: its folder is not there";
-    assert!(text(&refused.stderr).contains(words), "{refused:?}");
+    let refuse = |args: &[&str]| -> (Option<i32>, String) {
+        let Output { status, stderr, .. } = output(&mut lanesum(&folder, args));
+        (status.code(), text(&stderr))
+    };
+    let (code, words) = refuse(&["serve", "--heartbeat-file", "nowhere/beat"]);
+    assert_eq!(code, Some(2));
+    assert_eq!(words, "lanesum: --heartbeat-file nowhere/beat: its directory is not there\n");
+    let daemon = Daemon::start(&folder);
+    until("a heartbeat", || has_heartbeat(&folder));
+    let (code, words) = refuse(&["serve"]);
+    let id = daemon.id();
+    assert_eq!(code, Some(2));
+    let expected =
+        format!("already served by process {id}\nhint: end that daemon first: kill {id}\n");
+    assert!(words.ends_with(&expected), "{words}");
 }
 
-/// What keeps a daemon from beginning is told before anything else, with the way out.
+#[cfg(feature = "page")]
 #[test]
-fn a_second_daemon_and_a_port_in_use_are_refused_at_once() {
+fn an_address_in_use_is_refused_at_once() {
     let folder = all_due(1, 10);
-    let daemon = Daemon::start(&folder);
-    until("a heartbeat", || folder.path("heartbeat").exists());
-    let id = daemon.0.as_ref().unwrap().id();
-    let refused = run(&folder, "serve");
-    assert_eq!(refused.status.code(), Some(5));
-    let words = format!(
-        "(daemon); it serves this catalog already, and one is enough; end it before another begins, as by `kill {id}`"
-    );
-    assert!(text(&refused.stderr).contains(&words), "{refused:?}");
-    drop(daemon);
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap();
-    let refused = run(&folder, &format!("serve --listen {address}"));
+    let refused = output(&mut lanesum(&folder, &["serve", "--listen", &address.to_string()]));
     let words = format!("lanesum: '{address}': Address already in use\n");
     assert_eq!((refused.status.code(), text(&refused.stderr)), (Some(1), words));
     let long = "s".repeat(108);
-    let refused = run(&folder, &format!("serve --socket {long}"));
-    let words = format!(
-        "lanesum: {long}: has 108 bytes, and the path of a socket 107 at most; name a shorter one\n"
-    );
-    assert_eq!((refused.status.code(), text(&refused.stderr)), (Some(1), words));
-}
-
-#[test]
-fn a_command_that_fails_is_told_with_its_option() {
-    let folder = all_due(2, 10);
-    let mut command = folder.lanesum(["serve", "--heartbeat", "false", "--on-finding", "exit 3"]);
-    command.env("TZ", "UTC").env("LANESUM_CATALOG", folder.path("state/catalog.db"));
-    command.stdout(Stdio::null()).stderr(File::create(folder.path("errors")).unwrap());
-    let daemon = Daemon(Some(command.spawn().unwrap()));
-    for words in [
-        "lanesum: --heartbeat false: exit status: 1",
-        "lanesum: --on-finding 'exit 3': exit status: 3",
-    ] {
-        until(words, || fs::read_to_string(folder.path("errors")).unwrap().contains(words));
-    }
-    drop(daemon);
-}
-
-/// Neither a round of the daemon is complete while something could not be looked at.
-#[test]
-fn a_round_says_what_could_not_be_looked_at() {
-    use std::os::unix::fs::PermissionsExt as _;
-    let folder = all_due(3, 10);
-    folder.write("tree/in/new", "new");
-    let mode = |mode| {
-        fs::set_permissions(folder.path("tree/in"), fs::Permissions::from_mode(mode)).unwrap();
-    };
-    mode(0);
-    thread::scope(|scope| {
-        let limited = scope.spawn(|| {
-            obey_modes();
-            run(&folder, "audit")
-        });
-        limited.join().unwrap()
-    });
-    mode(0o700);
-    let mut command = folder.lanesum(["serve", "--heartbeat-file", "heartbeat"]);
-    command.env("TZ", "UTC").env("LANESUM_CATALOG", folder.path("state/catalog.db"));
-    command.stdout(Stdio::null()).stderr(File::create(folder.path("errors")).unwrap());
-    let daemon = Daemon(Some(command.spawn().unwrap()));
-    let words = "/tree/in (Permission denied)";
-    until(words, || fs::read_to_string(folder.path("errors")).unwrap().contains(words));
-    assert!(fs::read_to_string(folder.path("errors")).unwrap().contains("scrub NOT complete"));
-    assert!(!folder.path("heartbeat").exists());
-    // The same day's heartbeat comes once it is seen.
-    run_beside(&folder, "audit");
-    until("a heartbeat", || folder.path("heartbeat").exists());
-    drop(daemon);
+    let refused = output(&mut lanesum(&folder, &["serve", "--socket", &long]));
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(text(&refused.stderr).contains(": has 108 bytes"), "{refused:?}");
 }

@@ -1,222 +1,181 @@
-//! The units that `make install` puts where systemd finds them.
+//! The units that `make install` installs for systemd, and the recipes of the documentation.
 
 use std::os::unix::fs::PermissionsExt as _;
 
 use super::*;
 
-/// What is wrong in a unit is told by systemd itself, where it is installed.
-#[test]
-fn systemd_takes_the_units() {
-    let units = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../systemd");
-    let folder = Folder::new();
-    folder.write("bin/lanesum", "#!/bin/sh\n");
-    fs::set_permissions(folder.path("bin/lanesum"), fs::Permissions::from_mode(0o755)).unwrap();
-    let mut names = Vec::new();
-    for entry in fs::read_dir(units).unwrap() {
-        let entry = entry.unwrap();
-        let name = entry.file_name().into_string().unwrap();
-        let unit = fs::read_to_string(entry.path()).unwrap();
-        let start = unit.lines().find(|line| line.starts_with("ExecStart="));
-        let is_service = name.ends_with(".service");
-        assert_eq!(start.is_some_and(|it| it.contains("@BIN@/lanesum ")), is_service, "{name}");
-        // Two that scrub at once would fail: the catalog is one's alone.
-        let is_template = is_service && name.contains('@');
-        assert_eq!(start.is_some_and(|it| it.contains("=flock ")), is_template, "{name}");
-        let unit = unit.replace("@BIN@", folder.path("bin").to_str().unwrap());
-        // Of a template an instance is verified.
-        folder.write(format!("units/{name}"), &unit);
-        if name.contains('@') {
-            let instance = name.replace('@', "@srv-photos");
-            folder.write(format!("units/{instance}"), unit);
-            names.push(instance);
-        } else {
-            names.push(name);
-        }
-    }
-    assert_eq!(names.len(), 3, "{names:?}");
-    let makefile = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../Makefile");
-    let makefile = fs::read_to_string(makefile).unwrap();
-    for name in &names {
-        assert!(makefile.contains(&name.replace("srv-photos", "")), "{name} is installed");
-    }
+fn repository() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// Lets systemd itself verify units, where it is installed.
+#[track_caller]
+fn verify_units(folder: &Folder, names: &[String]) {
+    let units = folder.path("units");
     let mut verify = folder.command("systemd-analyze");
-    verify.args(["verify", "--man=no"]).current_dir(folder.path("units"));
+    verify.args(["verify", "--man=no"]).current_dir(&units);
     verify.args(names.iter().map(|name| format!("./{name}")));
-    verify.env("SYSTEMD_UNIT_PATH", format!("{}:", folder.path("units").display()));
+    verify.env("SYSTEMD_UNIT_PATH", format!("{}:", units.display()));
     match verify.output() {
         Ok(verified) => {
             assert!(verified.status.success() && verified.stderr.is_empty(), "{verified:?}");
         }
-        Err(error) => println!("units not verified: systemd-analyze: {error}"),
+        Err(error) => skip(&format!("units are not verified: systemd-analyze: {error}")),
     }
 }
 
-/// The fenced text of the catalog's document that has this in it.
-fn in_document(words: &str) -> String {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/catalog.md");
-    let document = fs::read_to_string(path).unwrap();
+#[test]
+fn systemd_accepts_the_units() {
+    let folder = Folder::new();
+    folder.write("bin/lanesum", "#!/bin/sh\n");
+    fs::set_permissions(folder.path("bin/lanesum"), fs::Permissions::from_mode(0o755)).unwrap();
+    let makefile = fs::read_to_string(repository().join("Makefile")).unwrap();
+    let mut names = Vec::new();
+    for entry in fs::read_dir(repository().join("systemd")).unwrap() {
+        let entry = entry.unwrap();
+        let name = entry.file_name().into_string().unwrap();
+        let unit = fs::read_to_string(entry.path()).unwrap();
+        let is_started = unit.lines().any(|it| it.starts_with("ExecStart=@BIN@/lanesum "));
+        assert_eq!(is_started, name.ends_with(".service"), "{name}");
+        assert!(makefile.contains(&format!(" {name}")), "{name} is not installed");
+        let bin = folder.path("bin");
+        folder.write(format!("units/{name}"), unit.replace("@BIN@", bin.to_str().unwrap()));
+        names.push(name);
+    }
+    names.sort();
+    assert_eq!(names, ["lanesum-nightly.service", "lanesum-nightly.timer", "lanesum.service"]);
+    verify_units(&folder, &names);
+}
+
+/// The fenced text of the recipes that contains this.
+#[track_caller]
+fn recipe(words: &str) -> String {
+    let document = fs::read_to_string(repository().join("docs/recipes.md")).unwrap();
     let mut fenced = document.split("```\n").skip(1).step_by(2);
-    fenced.find(|text| text.contains(words)).unwrap().to_owned()
+    fenced.find(|text| text.contains(words)).unwrap_or_else(|| panic!("{words}")).to_owned()
 }
 
-/// What is to be copied from the document mails what is wrong, and nothing where all is well.
+/// A folder in which the recipes run: with a catalog, and a `mail` that writes into a file.
+struct Machine {
+    folder: Folder,
+    catalog: PathBuf,
+    path: String,
+}
+
+impl Machine {
+    fn new() -> Self {
+        let folder = Folder::new();
+        folder.write("bin/mail", "#!/bin/sh\n(echo \"$2 for $3\"; cat) > mailed\n");
+        fs::set_permissions(folder.path("bin/mail"), fs::Permissions::from_mode(0o755)).unwrap();
+        let lanesum = Path::new(PROGRAM).parent().unwrap();
+        let path = format!("{}:{}:/usr/bin:/bin", folder.path("bin").display(), lanesum.display());
+        let catalog = folder.path("state/catalog.db");
+        fs::create_dir(folder.path("state")).unwrap();
+        Self { folder, catalog, path }
+    }
+
+    /// Runs a script; its exit code, and all that it prints.
+    #[track_caller]
+    fn shell(&self, script: &str) -> (Option<i32>, String) {
+        let mut command = self.folder.command("sh");
+        command.args(["-c", script]).env("PATH", &self.path);
+        command.env("LANESUM_CATALOG", &self.catalog);
+        let ran = output(command.env("LC_ALL", "C.UTF-8"));
+        (ran.status.code(), text(&ran.stdout) + &text(&ran.stderr))
+    }
+}
+
+/// Changes a file's content and keeps its time.
+fn damage(path: &Path) {
+    let time = fs::metadata(path).unwrap().modified().unwrap();
+    let mut content = fs::read(path).unwrap();
+    content[0] ^= 1;
+    fs::write(path, content).unwrap();
+    File::options().write(true).open(path).unwrap().set_modified(time).unwrap();
+}
+
 #[test]
-fn the_documents_crontab_and_unit_mail_what_is_wrong_once() {
-    let folder = Folder::new();
-    folder.write("tree/\u{e4}", "a");
-    let catalog = folder.path("state/catalog.db");
-    let run = |args: &str| {
-        output(folder.lanesum(args.split(' ')).env("LANESUM_CATALOG", &catalog)).status.code()
-    };
-    assert_eq!(run("add tree"), Some(0));
-    folder.write("bin/mail", "#!/bin/sh\n(echo \"$2 for $3\"; cat) > mailed\n");
-    fs::set_permissions(folder.path("bin/mail"), fs::Permissions::from_mode(0o755)).unwrap();
-    let lanesum = Path::new(env!("CARGO_BIN_EXE_lanesum")).parent().unwrap();
-    let path = format!("{}:{}:/usr/bin:/bin", folder.path("bin").display(), lanesum.display());
-    let crontab = in_document("* * * lanesum scrub");
-    let unit = in_document("lanesum-mail.service");
-    // Else what is no ASCII is mailed as numbers.
-    let lang = "LANG=C.UTF-8";
-    assert!(crontab.lines().any(|line| line == lang), "{crontab}");
-    assert!(unit.contains(&format!("Environment={lang} ")), "{unit}");
-    let shell = |script: &str| {
-        let mut command = folder.command("sh");
-        command.args(["-c", script]).env("PATH", &path).env("LANESUM_CATALOG", &catalog);
-        command.env_remove("LC_ALL").env_remove("LC_CTYPE").env("LANG", "C.UTF-8");
-        let ran = output(&mut command);
-        text(&ran.stderr) + &text(&ran.stdout)
-    };
-    let cron = crontab.lines().last().unwrap().splitn(6, ' ').last().unwrap();
-    let start = unit.lines().find_map(|line| line.strip_prefix("ExecStart=sh -c '")).unwrap();
-    let start = start.strip_suffix('\'').unwrap().replace("$$", "$");
-    assert_eq!((shell(cron), shell(&start)), (String::new(), String::new()));
-    assert!(!folder.path("mailed").exists());
-    fs::remove_file(folder.path("tree/\u{e4}")).unwrap();
-    folder.write("tree/b", "b");
-    let mail = shell(cron);
-    assert!(mail.contains("audit complete: 1 new, 1 missing"), "{mail}");
-    // As `text` shows the bytes of the name.
-    assert!(mail.contains("/tree/\\xc3\\xa4, last good"), "{mail}");
+fn the_crontab_prints_problems_only() {
+    let machine = Machine::new();
+    machine.folder.write("tree/a", "a");
+    assert_eq!(machine.shell("lanesum add tree").0, Some(0));
+    let crontab = recipe("* * * lanesum nightly");
+    assert!(crontab.lines().any(|line| line == "LANG=C.UTF-8"), "{crontab}");
+    let nightly = crontab.lines().last().unwrap().splitn(6, ' ').last().unwrap();
+    machine.folder.write("tree/b", "b");
+    assert_eq!(machine.shell(nightly), (Some(0), String::new()));
+    fs::remove_file(machine.folder.path("tree/a")).unwrap();
+    let (code, mail) = machine.shell(nightly);
+    assert_eq!(code, Some(1), "{mail}");
     let listed = mail.lines().filter(|line| line.starts_with("missing ")).count();
-    assert_eq!(
-        (listed, mail.matches("\nlanesum: 1 missing, 1 new - tree\n").count()),
-        (1, 1),
-        "{mail}"
-    );
-    assert_eq!(shell(&start), "");
-    let mailed = fs::read_to_string(folder.path("mailed")).unwrap();
-    assert!(mailed.starts_with("lanesum: 1 missing, 1 new - tree for root\n"), "{mailed}");
-    assert!(mailed.contains("\nmissing "), "{mailed}");
-    // That there is no report is not that all is well.
-    fs::remove_file(&catalog).unwrap();
-    assert_eq!(shell(&start), "");
-    let mailed = fs::read_to_string(folder.path("mailed")).unwrap();
-    assert!(mailed.starts_with("lanesum: no catalog at "), "{mailed}");
-    folder.write("units/lanesum-mail.service", unit);
-    let mut verify = folder.command("systemd-analyze");
-    verify.args(["verify", "--man=no", "./lanesum-mail.service"]);
-    match verify.current_dir(folder.path("units")).output() {
-        Ok(verified) => {
-            assert!(verified.status.success() && verified.stderr.is_empty(), "{verified:?}");
-        }
-        Err(error) => println!("unit not verified: systemd-analyze: {error}"),
-    }
+    assert!(listed == 1 && mail.contains("/tree/a"), "{mail}");
+    assert!(!mail.contains("/tree/b"), "{mail}");
 }
 
-/// What is known comes along to another machine, and damage on the way is told.
 #[test]
-fn the_documents_way_brings_the_catalog_to_another_machine() {
-    let recipe = in_document("catalog backup /mnt/usb");
-    let folder = Folder::of(&["tree/a", "tree/b", "usb/"]);
-    let lanesum = Path::new(env!("CARGO_BIN_EXE_lanesum")).parent().unwrap();
-    let path = format!("{}:/usr/bin:/bin", lanesum.display());
-    let shell = |script: &str, catalog: &Path| {
-        let script = script.replace("/mnt/usb/", "usb/").replace("/srv/photos", "tree");
-        let script = script.replace("~/.local/state", "new");
-        let mut command = folder.command("sh");
-        command.args(["-c", &script]).env("PATH", &path).env("LANESUM_CATALOG", catalog);
-        output(&mut command)
+fn the_mail_unit_sends_a_report_also_without_a_catalog() {
+    let machine = Machine::new();
+    machine.folder.write("tree/a", "a");
+    assert_eq!(machine.shell("lanesum add tree").0, Some(0));
+    fs::remove_file(machine.folder.path("tree/a")).unwrap();
+    let unit = recipe("# /etc/systemd/system/lanesum-mail.service");
+    let start = unit.lines().find_map(|line| line.strip_prefix("ExecStart=sh -c '")).unwrap();
+    let start = start.strip_suffix('\'').unwrap().replace("%H", "nas");
+    assert_eq!(machine.shell("lanesum scan").0, Some(1));
+    assert_eq!(machine.shell(&start).1, "");
+    let mailed = machine.folder.read("mailed");
+    assert!(mailed.starts_with("lanesum: nas for root\n"), "{mailed}");
+    assert!(mailed.contains("missing") && mailed.contains("/tree/a"), "{mailed}");
+    fs::remove_file(&machine.catalog).unwrap();
+    assert_eq!(machine.shell(&start).1, "");
+    assert!(machine.folder.read("mailed").contains("there is no catalog"));
+    machine.folder.write("units/lanesum-mail.service", unit);
+    verify_units(&machine.folder, &["lanesum-mail.service".to_owned()]);
+}
+
+#[test]
+fn the_catalog_moves_to_another_machine_and_damage_on_the_way_is_found() {
+    let machine = Machine::new();
+    ["a", "b"].iter().for_each(|name| machine.folder.write(format!("tree/{name}"), name));
+    let script = |script: &str| {
+        let tree = machine.folder.path("tree").display().to_string();
+        let script = script.replace("/mnt/usb/", "usb/").replace("/srv/photos", &tree);
+        let catalog = machine.catalog.display().to_string();
+        script.replace("~/.local/state/lanesum/catalog.db", &catalog)
     };
-    let (before, now) = (folder.path("catalog.db"), folder.path("new/lanesum/catalog.db"));
     let limits = "--every 9d --between 1:00-6:00";
-    assert_eq!(shell(&format!("lanesum add tree {limits}"), &before).status.code(), Some(0));
-    let (first, others) = recipe.split_once('\n').unwrap();
-    assert_eq!(shell(first, &before).status.code(), Some(0));
-    assert_eq!(shell("mv tree old && cp -a old tree", &before).status.code(), Some(0));
-    let file = folder.path("tree/a");
-    let time = fs::metadata(&file).unwrap().modified().unwrap();
-    fs::write(&file, "A").unwrap();
-    File::options().write(true).open(&file).unwrap().set_modified(time).unwrap();
-    assert_eq!(shell("lanesum audit --catalog usb/catalog.db", &now).status.code(), Some(4));
-    let ran = shell(others, &now);
-    let told = text(&ran.stdout) + &text(&ran.stderr);
-    assert_eq!(ran.status.code(), Some(1), "{told}");
-    assert!(told.contains("altered ") && told.contains("1 touched"), "{told}");
-    let limits = text(&shell("lanesum limit", &now).stdout);
-    assert!(limits.contains("every 9 days") && limits.contains("1:00-6:00"), "{limits}");
+    assert_eq!(machine.shell(&format!("lanesum add tree {limits} && mkdir usb")).0, Some(0));
+    assert_eq!(machine.shell(&script(&recipe("catalog backup /mnt/usb"))).0, Some(0));
+    // The copy is another directory.
+    assert_eq!(machine.shell("rm state/* && mv tree old && cp -a old tree").0, Some(0));
+    damage(&machine.folder.path("tree/a"));
+    let (code, printed) = machine.shell(&script(&recipe("install -D -m 600 /mnt/usb")));
+    assert_eq!(code, Some(1), "{printed}");
+    assert!(printed.contains("damaged ") && printed.contains("/tree/a"), "{printed}");
+    let (_, limits) = machine.shell("lanesum limit");
+    assert!(limits.contains("9") && limits.contains("1:00-6:00"), "{limits}");
 }
 
-/// What is known of a folder comes along to another path, and the old one goes only if all is well.
 #[test]
-fn the_documents_way_brings_a_folder_to_another_path() {
-    let recipe = in_document("catalog export --relative");
-    let lanesum = Path::new(env!("CARGO_BIN_EXE_lanesum")).parent().unwrap();
-    let path = format!("{}:/usr/bin:/bin", lanesum.display());
-    for (what, code, is_forgotten) in
-        [("nothing", 0, true), ("edit", 3, false), ("rot", 1, false), ("loss", 4, false)]
-    {
-        let folder = Folder::of(&["old/a", "old/d/b c", "old/d/\u{e4}"]);
-        let run = |args: &str| {
-            let catalog = folder.path("catalog.db");
-            output(folder.lanesum(args.split(' ')).env("LANESUM_CATALOG", catalog))
-        };
-        assert_eq!(run("add old -a sha256").status.code(), Some(0));
-        let new = folder.path("new & | place");
-        fs::rename(folder.path("old"), &new).unwrap();
-        let file = new.join("a");
-        let time = fs::metadata(&file).unwrap().modified().unwrap();
-        match what {
-            "edit" => {
-                fs::write(&file, "edited").unwrap();
-                let later = time + Duration::from_secs(100);
-                File::options().write(true).open(&file).unwrap().set_modified(later).unwrap();
-            }
-            "rot" => {
-                fs::write(&file, "A").unwrap();
-                File::options().write(true).open(&file).unwrap().set_modified(time).unwrap();
-            }
-            "loss" => fs::remove_file(&file).unwrap(),
-            _ => {}
+fn a_renamed_root_is_relocated_and_other_files_are_refused() {
+    for is_other in [false, true] {
+        let machine = Machine::new();
+        ["a", "d/b c", "d/\u{e4}"].iter().for_each(|name| {
+            machine.folder.write(format!("photos/{name}"), format!("content of {name}"));
+        });
+        assert_eq!(machine.shell("lanesum add photos").0, Some(0));
+        if is_other {
+            assert_eq!(
+                machine.shell("rm -r photos && mkdir photos && echo x > photos/x").0,
+                Some(0)
+            );
         }
-        // The document's paths have no blanks.
-        let old = folder.path("old").display().to_string();
-        let script = recipe.replace("/old/photos", &old);
-        let script = script.replace("/new/photos", &format!("'{}'", new.display()));
-        let mut command = folder.command("sh");
-        command.args(["-c", &script]).env("PATH", &path);
-        command.env("LANESUM_CATALOG", folder.path("catalog.db"));
-        let ran = output(&mut command);
-        let told = text(&ran.stdout) + &text(&ran.stderr);
-        let told_code = if what == "loss" { Some(1) } else { Some(code) };
-        assert_eq!(ran.status.code(), told_code, "{what}: {told}");
-        assert_eq!(
-            told.contains("the folder is cataloged no more"),
-            is_forgotten,
-            "{what}: {told}"
-        );
-        let word = match what {
-            "edit" => "changed ",
-            "rot" => "altered ",
-            "loss" => "MISSING: there is no such file",
-            _ => "update complete: 3 ok",
-        };
-        assert!(told.contains(word), "{what}: {told}");
-        let status = text(&run("status").stdout);
-        assert_eq!(status.contains("/old: "), !is_forgotten, "{status}");
-    }
-    let folder = Folder::new();
-    let help = text(&folder.run("help catalog").stdout);
-    for line in recipe.lines() {
-        assert!(help.contains(&format!("  {line}\n")), "{line}: {help}");
+        let script = recipe("mv ~/photos ~/pictures");
+        let directory = machine.folder.path("").display().to_string();
+        let script = script.replace("~/", &directory);
+        let (code, printed) = machine.shell(&script);
+        assert_eq!(code == Some(0), !is_other, "{printed}");
+        let (_, status) = machine.shell("lanesum status");
+        assert_eq!(status.contains("pictures"), !is_other, "{status}");
     }
 }

@@ -1,0 +1,163 @@
+//! Help texts that follow the options of the commands on the catalog.
+
+/// A help text: examples, then the exit codes.
+macro_rules! help {
+    ($examples:literal) => {
+        concat!("Examples:\n", $examples, "\n", exit_codes!())
+    };
+}
+
+macro_rules! exit_codes {
+    () => {
+        "Exit codes:
+  0  nothing needs attention
+  1  damaged or missing files, I/O errors, or a hardware warning
+  2  could not run: wrong usage, no catalog, or the catalog is in use
+  3  incomplete: not everything that should have been checked was
+  4  the catalog itself is damaged
+The worst one counts: 4, 1, 3, 2. `lanesum help catalog` explains the words.
+"
+    };
+}
+
+pub const EXIT_CODES: &str = exit_codes!();
+
+pub const CATALOG: &str = "Check, copy, import or export the catalog itself.
+
+The catalog is one file that records the size, time and digests of files, and when each was last \
+verified. `lanesum add DIR` starts it, `lanesum nightly` keeps it up to date, and `lanesum status` \
+shows what needs attention.
+
+A file has one of eight classes:
+  ok         its content is as recorded
+  edited     its time and content changed; `update` records it
+  new        it is not recorded; `update` records it
+  moved      it is recorded under another path; `update` records it
+  missing    it is recorded and gone; restore it, or `forget` it
+  damaged    its content changed and its time did not; restore it from a
+             backup, or `accept` it
+  unchecked  it could not be verified: no permission, an I/O error, busy,
+             under a mount, or overdue; fix the cause, the next run tries again
+  offline    a directory is not there, empty, on another volume, or too many
+             of its files are missing; connect the disk, or `relocate` it
+
+In a working directory (`add --profile working`) a missing file is a change, as an edit is.";
+
+pub const ADD: &str = help!(
+    "  lanesum add ~/photos
+  lanesum add --profile working --exclude '*.o' ~/src
+  lanesum add --every 30d --limit 80M --between 1:00-6:00 /srv/archive
+  lanesum add --dry-run /srv/archive
+"
+);
+
+pub const SCAN: &str = help!(
+    "  lanesum scan
+  lanesum scan --changes ~/photos
+"
+);
+
+pub const UPDATE: &str = help!(
+    "  lanesum update
+  lanesum update --max-gone 100 ~/photos
+"
+);
+
+pub const VERIFY: &str = help!(
+    "  lanesum verify
+  lanesum verify ~/photos/2024 ~/photos/cover.jpg
+"
+);
+
+pub const SCRUB: &str = help!(
+    "  lanesum scrub
+  lanesum scrub --percent 8 --max-time 2h
+  lanesum scrub --bad ~/photos
+"
+);
+
+pub const NIGHTLY: &str = help!(
+    "  lanesum nightly
+  lanesum nightly --json /srv/archive
+"
+);
+
+pub const SERVE: &str = help!(
+    "  lanesum serve
+  lanesum serve --on-finding 'logger \"$LANESUM_CLASS $LANESUM_PATH\"'
+"
+);
+
+pub const PAUSE: &str = help!(
+    "  lanesum pause
+  lanesum pause ~/photos
+"
+);
+
+pub const RESUME: &str = help!(
+    "  lanesum resume
+  lanesum resume ~/photos
+"
+);
+
+pub const LIMIT: &str = help!(
+    "  lanesum limit
+  lanesum limit --limit 80M --between 1:00-6:00 ~/photos
+  lanesum limit --limit none --between any
+"
+);
+
+pub const STATUS: &str = help!(
+    "  lanesum status
+  lanesum status --max-age 2d --json
+  lanesum status --nagios
+  lanesum status --prometheus /var/lib/node_exporter/lanesum.prom
+"
+);
+
+pub const REPORT: &str = help!(
+    "  lanesum report
+  lanesum report --html --since 1y /srv/archive >report.html
+  lanesum report --deleted ~/src
+"
+);
+
+pub const ACCEPT: &str = help!(
+    "  lanesum accept ~/photos/cover.jpg
+  lanesum accept ~/photos/2024
+"
+);
+
+pub const FORGET: &str = help!(
+    "  lanesum forget ~/photos/cover.jpg
+  lanesum forget --missing ~/photos
+"
+);
+
+pub const RELOCATE: &str = help!(
+    "  lanesum relocate /srv/photos /mnt/photos
+  lanesum relocate /srv/photos /srv/photos
+"
+);
+
+pub const CHECK: &str = help!(
+    "  lanesum catalog check
+"
+);
+
+pub const BACKUP: &str = help!(
+    "  lanesum catalog backup /mnt/usb/catalog.db
+"
+);
+
+pub const IMPORT: &str = help!(
+    "  lanesum catalog import --add ~/photos SHA256SUMS
+  lanesum catalog import --beside ~/photos/*/files.md5
+"
+);
+
+pub const EXPORT: &str = help!(
+    "  lanesum catalog export ~/photos >photos.md5
+  lanesum catalog export --format csv --relative ~/photos >photos.csv
+"
+);

@@ -1,0 +1,187 @@
+//! The commands on the catalog: their help, and in the submodules their arguments.
+
+mod help;
+mod measures;
+mod own;
+mod records;
+mod runs;
+mod serve;
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueHint};
+
+use own::CatalogArgs;
+pub use own::{CatalogVerb, Export, ImportArgs};
+pub use records::{Accept, Forget, Limit, Relocate, Report, Roots, Status};
+pub use runs::{Add, Nightly, Reading, Scan, Scrub, Update, Verify};
+#[cfg(feature = "page")]
+pub use serve::Page;
+pub use serve::Serve;
+
+/// Which catalog.
+#[derive(Clone, Debug, Args)]
+pub struct Where {
+    /// Use this catalog.
+    ///
+    /// By default the file in $LANESUM_CATALOG, or $XDG_STATE_HOME/lanesum/catalog.db
+    /// (~/.local/state), or for root /var/lib/lanesum/catalog.db.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub catalog: Option<PathBuf>,
+}
+
+/// The commands on the catalog.
+#[derive(Debug, Subcommand)]
+pub enum CatalogCommand {
+    /// Record the files of a directory in the catalog.
+    ///
+    /// `add` reads every regular file below DIR and records its path, size, modification time and
+    /// digests. From then on `update` records changes, `scrub` verifies every file once per period,
+    /// and `status` shows what needs attention. For a directory that is in the catalog, the settings
+    /// that are named replace its old ones, and new files are recorded.
+    #[command(after_help = help::ADD)]
+    Add(Add),
+    /// Compare names, sizes and times with the catalog.
+    ///
+    /// `scan` reads no contents, and so finds no damage. It lists missing, moved and new files, and
+    /// files whose size or time changed. It records no new content.
+    #[command(after_help = help::SCAN)]
+    Scan(Scan),
+    /// Record edited, moved and new files (never damaged ones).
+    ///
+    /// `update` reads files that are new, or whose size or time changed. A file whose content
+    /// changed while its modification time did not is damaged, and stays recorded as it was.
+    #[command(after_help = help::UPDATE)]
+    Update(Update),
+    /// Read all files, or those named, and compare them.
+    ///
+    /// `verify` reads everything, so it takes as long as a copy. It records no new content.
+    #[command(after_help = help::VERIFY)]
+    Verify(Verify),
+    /// Verify the files that are due.
+    ///
+    /// Each file is due once per period (`--every` of `add` or `limit`), spread over the period. A
+    /// day's share is read, and what is left waits for the next day. --percent, --older-than or
+    /// --bad select files instead. A scrub runs at low priority.
+    #[command(after_help = help::SCRUB)]
+    Scrub(Scrub),
+    /// Update and scrub, and print only problems (for cron).
+    ///
+    /// `nightly` runs `update` over all directories, then `scrub`. It prints nothing if nothing needs
+    /// attention, and never prints edited, moved or new files.
+    #[command(after_help = help::NIGHTLY)]
+    Nightly(Nightly),
+    /// Run as a daemon that verifies files on schedule.
+    ///
+    /// The daemon updates every directory once a day and reads files when they are due, in the hours
+    /// of each directory. `pause`, `resume` and `limit` steer it while it runs. It ends within two
+    /// seconds of SIGTERM.
+    #[command(after_help = help::SERVE)]
+    Serve(Serve),
+    /// Pause scrubbing; the pause survives a reboot.
+    ///
+    /// A scrub that runs, in any process, ends within two seconds and keeps its results.
+    #[command(after_help = help::PAUSE)]
+    Pause(Roots),
+    /// Resume scrubbing of paused directories.
+    #[command(after_help = help::RESUME)]
+    Resume(Roots),
+    /// Show or change how fast and how often files are scrubbed.
+    ///
+    /// Without options it shows the settings. A scrub that runs, in any process, follows a change
+    /// within two seconds. Limits that leave too little time for the period are an error.
+    #[command(after_help = help::LIMIT)]
+    Limit(Limit),
+    /// Show how each directory stands, and what to do.
+    ///
+    /// `status` prints stored results and reads no files: first a verdict, then a table with a line
+    /// for each directory, then each problem with a command.
+    #[command(after_help = help::STATUS)]
+    Status(Status),
+    /// List problems, or write a fixity report.
+    ///
+    /// By default it prints a mail: its first line is the subject, then each damaged, missing or
+    /// unchecked file with its recorded digest. --csv, --json and --html write a fixity report:
+    /// every file with its digest and its last verification.
+    #[command(after_help = help::REPORT)]
+    Report(Report),
+    /// Record files as they are now, damaged ones too.
+    ///
+    /// `accept` reads the files and records their content. It prints the old and the new digest.
+    #[command(after_help = help::ACCEPT)]
+    Accept(Accept),
+    /// Stop tracking files or directories (nothing on disk changes).
+    #[command(after_help = help::FORGET)]
+    Forget(Forget),
+    /// Tell the catalog that a directory is at another path.
+    ///
+    /// It reads a sample of the files at NEW to prove that it is the same directory. With the same
+    /// path twice it adopts another volume at that path, for example after a restore to a new disk.
+    #[command(after_help = help::RELOCATE)]
+    Relocate(Relocate),
+    /// Check, copy, import or export the catalog itself.
+    #[command(
+        subcommand_required = true,
+        arg_required_else_help = true,
+        long_about = help::CATALOG,
+        after_help = help::EXIT_CODES,
+    )]
+    Catalog(CatalogArgs),
+}
+
+impl CatalogCommand {
+    /// Which catalog it is about.
+    pub const fn place(&self) -> &Where {
+        match self {
+            Self::Add(args) => &args.reading.place,
+            Self::Scan(args) => &args.reading.place,
+            Self::Update(args) => &args.reading.place,
+            Self::Verify(args) => &args.reading.place,
+            Self::Scrub(args) => &args.reading.place,
+            Self::Nightly(args) => &args.reading.place,
+            Self::Serve(args) => &args.place,
+            Self::Pause(roots) | Self::Resume(roots) => &roots.place,
+            Self::Limit(args) => &args.roots.place,
+            Self::Status(args) => &args.roots.place,
+            Self::Report(args) => &args.roots.place,
+            Self::Accept(args) => &args.place,
+            Self::Forget(args) => &args.place,
+            Self::Relocate(args) => &args.place,
+            Self::Catalog(args) => match &args.verb {
+                CatalogVerb::Check { place } | CatalogVerb::Backup { place, .. } => place,
+                CatalogVerb::Import(args) => &args.place,
+                CatalogVerb::Export(args) => &args.place,
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use crate::args::Cli;
+
+    /// Each command on the catalog has a short first line, an example and the exit codes.
+    #[test]
+    fn help_is_short_and_has_examples() {
+        let cli = Cli::command();
+        let catalog = cli.find_subcommand("catalog").unwrap();
+        let names = [
+            "add", "scan", "update", "verify", "scrub", "nightly", "serve", "pause", "resume",
+            "limit", "status", "report", "accept", "forget", "relocate",
+        ];
+        let verbs = names.iter().map(|name| cli.find_subcommand(name).unwrap());
+        for command in verbs.chain(catalog.get_subcommands()) {
+            let name = command.get_name();
+            let about = command.get_about().unwrap().to_string();
+            assert!(about.len() <= 62 && !about.ends_with('.'), "{name}: {about}");
+            let help = command.clone().render_long_help().to_string();
+            assert!(help.contains("Examples:\n  lanesum "), "{name}: {help}");
+            assert!(help.contains("Exit codes:"), "{name}: {help}");
+            for line in help.lines().filter(|line| line.starts_with("  lanesum ")) {
+                assert!(line.contains(name), "{name}: {line}");
+            }
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! The arguments of `lanesum catalog`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueHint};
+use lanesum_checksum::Algorithm;
+use lanesum_list::formats::Kind;
+
+use super::{Where, help};
+use crate::args::values::{algorithms, formats};
+
+#[derive(Debug, Args)]
+pub struct CatalogArgs {
+    #[command(subcommand)]
+    pub verb: CatalogVerb,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum CatalogVerb {
+    /// Check the catalog itself for damage.
+    ///
+    /// Each row has a seal. The command lists rows whose seal does not match, and lost rows.
+    #[command(after_help = help::CHECK)]
+    Check {
+        #[command(flatten)]
+        place: Where,
+    },
+    /// Copy the catalog to a file, and check the copy.
+    ///
+    /// The copy is a catalog of its own. A plain copy of the file lacks what is still in its log.
+    #[command(after_help = help::BACKUP)]
+    Backup {
+        #[command(flatten)]
+        place: Where,
+
+        /// The copy, which must not exist yet.
+        #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
+        to: PathBuf,
+    },
+    /// Record the digests of checksum lists.
+    ///
+    /// The command reads every list that `lanesum check` reads, then the listed files. A file with
+    /// the listed content is recorded. A file with other content is recorded as damaged, with the
+    /// digests of the list. A record that has other digests than the list stays, unless --replace is
+    /// given. An invalid list line ends the command before anything is recorded.
+    #[command(after_help = help::IMPORT)]
+    Import(ImportArgs),
+    /// Print the records of a directory as a checksum list.
+    ///
+    /// Damaged, missing and unchecked files are listed with their recorded digests.
+    #[command(after_help = help::EXPORT)]
+    Export(Export),
+}
+
+#[derive(Debug, Args)]
+pub struct Export {
+    /// Write the list in this format, as of `lanesum sum`.
+    #[arg(
+        long,
+        value_name = "FORMAT",
+        value_parser = formats(Kind::is_written),
+        ignore_case = true
+    )]
+    pub format: Option<Kind>,
+
+    /// Write digests of this algorithm only; by default of all recorded ones.
+    #[arg(short, long, value_name = "ALG", value_parser = algorithms(), ignore_case = true)]
+    pub algorithm: Option<Algorithm>,
+
+    #[command(flatten)]
+    pub place: Where,
+
+    /// Write names relative to the directory.
+    #[arg(long)]
+    pub relative: bool,
+
+    /// A directory in the catalog. Names are written with this path, as given.
+    #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub directory: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub struct ImportArgs {
+    /// Add this directory to the catalog first.
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub add: Option<PathBuf>,
+
+    /// Look the names up in this directory; by default in the current one.
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub root: Option<PathBuf>,
+
+    /// Look the names of each list up in the directory of the list.
+    #[arg(long, conflicts_with = "root")]
+    pub beside: bool,
+
+    /// Replace recorded digests that differ from the list.
+    #[arg(long)]
+    pub replace: bool,
+
+    /// Read lists of this format; by default each is recognised by its start.
+    #[arg(long, value_name = "FORMAT", value_parser = formats(|_| true), ignore_case = true)]
+    pub from: Option<Kind>,
+
+    /// Read lines that do not name their algorithm as this one.
+    #[arg(short, long, value_name = "ALG", value_parser = algorithms(), ignore_case = true)]
+    pub algorithm: Option<Algorithm>,
+
+    /// Read lists whose lines end with NUL.
+    #[arg(short, long)]
+    pub zero: bool,
+
+    #[command(flatten)]
+    pub place: Where,
+
+    /// Lists; `-` is standard input.
+    #[arg(value_name = "LIST", required = true, value_hint = ValueHint::FilePath)]
+    pub lists: Vec<PathBuf>,
+}

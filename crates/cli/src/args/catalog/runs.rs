@@ -1,0 +1,271 @@
+//! The arguments of the commands that scan or read the files of a catalog.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{ArgAction, Args, ValueEnum, ValueHint};
+use lanesum_catalog::{Profile, SettingsPatch};
+use lanesum_checksum::Algorithm;
+
+use super::Where;
+use super::measures::{Hours, Rate, bytes, days, hours, percent, rate, time};
+use crate::args::Run;
+use crate::args::values::keyless_algorithms;
+
+/// How a run reads and prints.
+#[derive(Debug, Args)]
+pub struct Reading {
+    /// Print one JSON object a line: findings, then a summary of each directory.
+    #[arg(long)]
+    pub json: bool,
+
+    /// Print no summary where nothing needs attention.
+    #[arg(short, long)]
+    pub quiet: bool,
+
+    #[command(flatten)]
+    pub place: Where,
+
+    #[command(flatten)]
+    pub run: Run,
+}
+
+/// Whether changes make the exit code 1.
+#[derive(Clone, Copy, Debug, Args)]
+pub struct Changes {
+    /// Exit with 1 if there are edited, moved or new files.
+    #[arg(long)]
+    pub changes: bool,
+}
+
+/// How a directory is scrubbed.
+#[derive(Debug, Args)]
+pub struct Pace {
+    /// Verify every file once in this time: 90d, 12w, 1y [default: 90d].
+    #[arg(long, value_name = "TIME", value_parser = days, allow_hyphen_values = true)]
+    pub every: Option<u32>,
+
+    /// Read at most this many bytes a second: 80M; `none` for no limit.
+    #[arg(long, value_name = "BYTES", value_parser = rate, allow_hyphen_values = true)]
+    pub limit: Option<Rate>,
+
+    /// Scrub in these hours of the day: 1:00-6:00; `any` for all.
+    #[arg(long, value_name = "HOURS", value_parser = hours)]
+    pub between: Option<Hours>,
+}
+
+impl Pace {
+    /// The settings that were named.
+    pub fn patch(&self) -> SettingsPatch {
+        let mut patch = SettingsPatch::default();
+        patch.every_days = self.every;
+        patch.rate = self.limit.map(|limit| limit.0);
+        patch.window = self.between.map(|between| between.0);
+        patch
+    }
+}
+
+/// How deletions are treated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ProfileName {
+    /// A deleted or replaced file needs attention.
+    Archive,
+    /// A deleted or replaced file is a change, as an edit is.
+    Working,
+}
+
+impl From<ProfileName> for Profile {
+    fn from(name: ProfileName) -> Self {
+        match name {
+            ProfileName::Archive => Self::Archive,
+            ProfileName::Working => Self::Working,
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+pub struct Add {
+    /// Treat deletions as in an archive or a working directory [default: archive].
+    #[arg(long, value_name = "NAME", value_enum)]
+    pub profile: Option<ProfileName>,
+
+    /// Exclude files and directories that match; may be repeated.
+    ///
+    /// A pattern without `/` matches a name at any depth, one with `/` a path below DIR, and one
+    /// that ends in `/` directories only. A `.lanesumignore` file excludes within its directory.
+    #[arg(long, value_name = "GLOB", action = ArgAction::Append)]
+    pub exclude: Vec<OsString>,
+
+    /// Record temporary and system files, too.
+    ///
+    /// By default these are excluded: @eaDir, .DS_Store, Thumbs.db, lost+found, *.part,
+    /// *.crdownload, *.tmp, ~$*, .~lock.*#, .*.sw[a-p], *-wal, *-shm and *-journal.
+    #[arg(long)]
+    pub no_default_excludes: bool,
+
+    /// Compute these algorithms, all in one read [default: md5].
+    ///
+    /// Files that are recorded already get further digests when they are read next.
+    #[arg(
+        short,
+        long = "algorithm",
+        value_name = "ALG",
+        value_delimiter = ',',
+        value_parser = keyless_algorithms(),
+        ignore_case = true,
+        action = ArgAction::Append
+    )]
+    pub algorithm: Vec<Algorithm>,
+
+    #[command(flatten)]
+    pub pace: Pace,
+
+    #[command(flatten)]
+    pub gone: MaxGone,
+
+    /// Show what would be recorded, and change nothing.
+    #[arg(long)]
+    pub dry_run: bool,
+
+    #[command(flatten)]
+    pub reading: Reading,
+
+    /// Directories. Mounted file systems in them need an `add` of their own.
+    #[arg(value_name = "DIR", required = true, value_hint = ValueHint::DirPath)]
+    pub directories: Vec<PathBuf>,
+}
+
+impl Add {
+    /// The settings that were named.
+    pub fn patch(&self) -> SettingsPatch {
+        let mut patch = self.pace.patch();
+        patch.profile = self.profile.map(Into::into);
+        if !self.algorithm.is_empty() {
+            patch.algorithms = Some(self.algorithm.iter().copied().collect());
+        }
+        if !self.exclude.is_empty() {
+            patch.exclude = Some(self.exclude.clone());
+        }
+        patch.default_excludes = self.no_default_excludes.then_some(false);
+        patch.max_gone = self.gone.max_gone;
+        patch
+    }
+}
+
+/// When a directory is offline because files are missing.
+#[derive(Clone, Copy, Debug, Args)]
+pub struct MaxGone {
+    /// Take a directory for offline if more than N percent of its files are missing [default: 10].
+    ///
+    /// 100 or fewer missing files never make a directory offline. 100 percent allows everything.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=100))]
+    pub max_gone: Option<u32>,
+}
+
+#[derive(Debug, Args)]
+pub struct Scan {
+    #[command(flatten)]
+    pub gone: MaxGone,
+
+    #[command(flatten)]
+    pub changes: Changes,
+
+    #[command(flatten)]
+    pub reading: Reading,
+
+    /// Directories in the catalog; all by default.
+    #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub directories: Vec<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub struct Update {
+    #[command(flatten)]
+    pub gone: MaxGone,
+
+    /// Stop if more than this share of the files was edited [default: 50].
+    ///
+    /// The share is in percent. 100 or fewer edited files never stop an update.
+    #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u32).range(0..=100))]
+    pub max_changed: Option<u32>,
+
+    /// Record edited files however many there are.
+    #[arg(long, conflicts_with = "max_changed")]
+    pub force: bool,
+
+    #[command(flatten)]
+    pub changes: Changes,
+
+    #[command(flatten)]
+    pub reading: Reading,
+
+    /// Directories in the catalog; all by default.
+    #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub directories: Vec<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub struct Verify {
+    #[command(flatten)]
+    pub gone: MaxGone,
+
+    #[command(flatten)]
+    pub changes: Changes,
+
+    #[command(flatten)]
+    pub reading: Reading,
+
+    /// Files or directories in the catalog; everything by default.
+    #[arg(value_name = "PATH", value_hint = ValueHint::AnyPath)]
+    pub paths: Vec<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub struct Scrub {
+    /// Read this share of the files, those verified longest ago.
+    #[arg(long, value_name = "N", value_parser = percent)]
+    pub percent: Option<f64>,
+
+    /// Read files that were not verified for this long: 10d, 4w.
+    #[arg(long, value_name = "TIME", value_parser = days)]
+    pub older_than: Option<u32>,
+
+    /// Read damaged, missing and unchecked files.
+    #[arg(long)]
+    pub bad: bool,
+
+    /// Stop after this time: 90s, 30m, 2h, 1d.
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    pub max_time: Option<Duration>,
+
+    /// Stop after this many bytes of each directory: 500M, 20G, 1T.
+    ///
+    /// The file that is being read then is read to its end. Of a long file, the chunk is.
+    #[arg(long, value_name = "BYTES", value_parser = bytes)]
+    pub max_bytes: Option<u64>,
+
+    /// Read now, whatever the hours of the directory.
+    #[arg(long)]
+    pub now: bool,
+
+    #[command(flatten)]
+    pub changes: Changes,
+
+    #[command(flatten)]
+    pub reading: Reading,
+
+    /// Directories in the catalog; all by default.
+    #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub directories: Vec<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub struct Nightly {
+    #[command(flatten)]
+    pub reading: Reading,
+
+    /// Directories in the catalog; all by default.
+    #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub directories: Vec<PathBuf>,
+}

@@ -1,0 +1,122 @@
+//! The arguments of the daemon.
+
+#[cfg(feature = "page")]
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+
+use clap::{Args, ValueHint};
+
+use super::Where;
+use crate::args::values::threads;
+
+#[derive(Debug, Args)]
+pub struct Serve {
+    /// Run a shell command for each finding that needs attention.
+    ///
+    /// These are damaged and missing files, files with I/O errors, hardware warnings and offline
+    /// directories. The command gets LANESUM_CLASS, LANESUM_PATH, LANESUM_ROOT and LANESUM_JSON in
+    /// its environment, and one minute.
+    #[arg(long, value_name = "CMD")]
+    pub on_finding: Option<String>,
+
+    /// Run a shell command once a day after everything due was read.
+    ///
+    /// It runs whatever was found, and once after each start. It does not run while a directory is
+    /// paused or offline, or while a file cannot be read.
+    #[arg(long, value_name = "CMD")]
+    pub heartbeat: Option<String>,
+
+    /// Write the time into a file then.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub heartbeat_file: Option<PathBuf>,
+
+    /// Use N threads; by default one for each CPU.
+    #[arg(short, long = "threads", value_name = "N", value_parser = threads)]
+    pub jobs: Option<usize>,
+
+    #[command(flatten)]
+    pub place: Where,
+
+    #[cfg(feature = "page")]
+    #[command(flatten)]
+    pub page: Page,
+}
+
+/// Where the page is, and who may see it.
+#[cfg(feature = "page")]
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Page")]
+pub struct Page {
+    /// Show a web page of the catalog at this address.
+    ///
+    /// A port alone is one of this machine: 8417, 127.0.0.1:8417 (the default). The daemon prints a
+    /// code to log in with, which is valid once. The page has no TLS.
+    #[arg(
+        long,
+        value_name = "ADDRESS",
+        num_args = 0..=1,
+        default_missing_value = "127.0.0.1:8417",
+        value_parser = address
+    )]
+    pub listen: Option<SocketAddr>,
+
+    /// Show the page at a Unix socket that only this user can open.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "listen")]
+    pub socket: Option<PathBuf>,
+
+    /// Allow browsers to call the page by this name.
+    ///
+    /// For example nas.example, or nas.example:8443 behind a proxy. localhost and the page's own
+    /// addresses are always allowed, other names never. This opens no other address; --listen does.
+    #[arg(long, value_name = "NAME", value_parser = host)]
+    pub host: Vec<String>,
+
+    /// Log in with the content of this file instead of codes.
+    ///
+    /// Only its owner may read it. An address that other machines can reach needs it.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub token_file: Option<PathBuf>,
+}
+
+/// An address with its port, or a port of this machine alone.
+#[cfg(feature = "page")]
+fn address(text: &str) -> Result<SocketAddr, String> {
+    let port = text.strip_prefix("localhost:").unwrap_or(text);
+    match port.parse() {
+        Ok(port) => Ok((Ipv4Addr::LOCALHOST, port).into()),
+        Err(_) => text.parse().map_err(|_| {
+            "expected an address with a port: 127.0.0.1:8417, [::1]:8417, or 8417".to_owned()
+        }),
+    }
+}
+
+/// A name as a browser says it.
+#[cfg(feature = "page")]
+fn host(text: &str) -> Result<String, String> {
+    let is_name = |byte: u8| byte.is_ascii_alphanumeric() || b".-_:[]".contains(&byte);
+    if !text.is_empty() && text.bytes().all(is_name) {
+        Ok(text.to_owned())
+    } else {
+        Err("expected a name without http:// and path: nas.example, or nas.example:8443".to_owned())
+    }
+}
+
+#[cfg(all(test, feature = "page"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_have_addresses_and_names() {
+        let local = Ok((Ipv4Addr::LOCALHOST, 8417).into());
+        for text in ["8417", "localhost:8417", "127.0.0.1:8417"] {
+            assert_eq!(address(text), local, "{text}");
+        }
+        assert!(address("[::1]:8417").is_ok() && address("0.0.0.0:80").is_ok());
+        for text in ["", "127.0.0.1", "70000", "nas:8417", "/run/socket"] {
+            assert!(address(text).is_err(), "{text}");
+        }
+        assert!(
+            host("nas.example:8443").is_ok() && host("https://nas").is_err() && host("").is_err()
+        );
+    }
+}

@@ -1,0 +1,114 @@
+//! `lanesum add --dry-run`: what would be recorded.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use indicatif::{DecimalBytes, HumanCount};
+use lanesum_catalog::{Catalog, CatalogError, Settings, SettingsPatch};
+use lanesum_checksum::walk::{Entry, Skip, walk};
+
+use super::add::settings_for;
+use super::print::name;
+use super::run::walk_options;
+use super::{Code, place};
+use crate::args::Add;
+use crate::console::Console;
+use crate::counts::files;
+
+/// Paths of a kind that are listed.
+const MOST: usize = 20;
+
+/// Prints what `add` would record, and changes nothing.
+///
+/// # Errors
+/// Those of the catalog, and of standard output.
+pub fn run(
+    args: &Add,
+    directories: &[PathBuf],
+    patch: &SettingsPatch,
+    console: &mut Console,
+) -> anyhow::Result<Code> {
+    let path = place::path(&args.reading.place)?;
+    let catalog = path.exists().then(|| Catalog::look(&path)).transpose()?;
+    let mut code = Code::Nothing;
+    for directory in directories {
+        let settings = match &catalog {
+            Some(catalog) => settings_for(catalog, directory, patch)?,
+            None => patch.apply(&Settings::default()),
+        };
+        let found = Found::in_directory(directory, &settings)?;
+        found.print(directory, console).map_err(CatalogError::Output)?;
+        if found.files == 0 {
+            return Err(CatalogError::EmptyDirectory(directory.clone()).into());
+        }
+        if !found.failed.is_empty() {
+            code = Code::Incomplete;
+        }
+    }
+    console.flush().map_err(CatalogError::Output)?;
+    Ok(code)
+}
+
+/// What a walk finds in a directory.
+#[derive(Debug, Default)]
+struct Found {
+    files: u64,
+    bytes: u64,
+    excluded: Vec<PathBuf>,
+    links: Vec<PathBuf>,
+    mounts: Vec<PathBuf>,
+    failed: Vec<PathBuf>,
+}
+
+impl Found {
+    fn in_directory(directory: &Path, settings: &Settings) -> Result<Self, CatalogError> {
+        let mut options = walk_options(settings)?;
+        (options.tell_links, options.tell_mounts, options.tell_excluded) = (true, true, true);
+        let mut found = Self::default();
+        for entry in walk(directory, &options) {
+            match entry {
+                Entry::File(path) => match path.symlink_metadata() {
+                    Ok(metadata) => {
+                        found.files += 1;
+                        found.bytes += metadata.len();
+                    }
+                    Err(_) => found.failed.push(path),
+                },
+                Entry::Skipped { path, why: Skip::Link } => found.links.push(path),
+                Entry::Skipped { path, why: Skip::OtherDevice } => found.mounts.push(path),
+                Entry::Skipped { path, why: Skip::Excluded } => found.excluded.push(path),
+                Entry::Skipped { .. } => {}
+                Entry::Failed { path, .. } => found.failed.push(path),
+            }
+        }
+        Ok(found)
+    }
+
+    fn print(&self, directory: &Path, console: &mut Console) -> io::Result<()> {
+        let mut line = Vec::new();
+        console.quote(&mut line, name(directory));
+        let bytes = DecimalBytes(self.bytes);
+        line.extend_from_slice(
+            format!(": {}, {bytes} would be recorded\n", files(self.files)).as_bytes(),
+        );
+        console.line(&line)?;
+        for (paths, what) in [
+            (&self.excluded, "excluded"),
+            (&self.links, "symbolic link, skipped"),
+            (&self.mounts, "mounted file system, needs its own add"),
+            (&self.failed, "cannot be read"),
+        ] {
+            for path in paths.iter().take(MOST) {
+                let mut line = b"  ".to_vec();
+                console.quote(&mut line, name(path));
+                line.extend_from_slice(format!(" ({what})\n").as_bytes());
+                console.line(&line)?;
+            }
+            if let Some(more) = paths.len().checked_sub(MOST).filter(|more| *more > 0) {
+                let more = HumanCount(more as u64);
+                console.line(format!("  ... and {more} more ({what})\n").as_bytes())?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,277 @@
+//! Errors of the catalog, in words: `lanesum: PATH: problem`, and at most one hint.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use indicatif::DecimalBytes;
+use lanesum_catalog::{Catalog, CatalogError};
+use lanesum_checksum::error::message;
+
+use super::code::Code;
+use super::commands::Commands;
+use super::{offline, place};
+use crate::args::Where;
+use crate::console::{Console, fail_to_write};
+
+/// What an error says.
+#[derive(Debug)]
+pub struct Problem {
+    /// The path that it is about; none for the command itself.
+    pub path: Option<PathBuf>,
+    /// What is wrong.
+    pub words: String,
+    /// What to do.
+    pub hint: Option<String>,
+}
+
+/// The exit code of an error.
+pub const fn code(error: &CatalogError) -> Code {
+    match error {
+        // A flipped bit in the first page makes it another program's file.
+        CatalogError::Damaged(_) | CatalogError::NotACatalog(_) => Code::CatalogDamaged,
+        CatalogError::Offline { .. } | CatalogError::Busy(_) => Code::Incomplete,
+        _ => Code::CouldNotRun,
+    }
+}
+
+/// Prints an error and its hint.
+pub fn tell(error: &CatalogError, place: &Where, console: &mut Console) -> Code {
+    if let CatalogError::Output(error) = error {
+        fail_to_write(error, console);
+        return Code::CouldNotRun;
+    }
+    let Problem { path, words, hint } = explain(error, Commands { place, console });
+    match path {
+        Some(path) => console.about(path.as_os_str().as_encoded_bytes(), &words),
+        None => console.message(words.as_bytes()),
+    }
+    if let Some(hint) = hint {
+        print_hint(&hint, console);
+    }
+    code(error)
+}
+
+/// Prints an error and its hint; the exit code.
+pub fn fail(error: &CatalogError, place: &Where, console: &mut Console) -> ExitCode {
+    tell(error, place, console).into()
+}
+
+/// Prints `hint: ...` on a line of its own.
+pub fn print_hint(hint: &str, console: &mut Console) {
+    console.raw_message(format!("hint: {hint}\n").as_bytes());
+}
+
+/// What an error says, and what to do about it.
+pub fn explain(error: &CatalogError, commands: Commands<'_>) -> Problem {
+    of_catalog(error, commands)
+        .or_else(|| of_added(error, commands))
+        .or_else(|| of_capacity(error))
+        .unwrap_or_else(|| of_path(error, commands))
+}
+
+fn about(path: &Path, words: impl Into<String>, hint: impl Into<String>) -> Problem {
+    Problem { path: Some(path.to_owned()), words: words.into(), hint: Some(hint.into()) }
+}
+
+/// Errors of the catalog itself.
+fn of_catalog(error: &CatalogError, commands: Commands<'_>) -> Option<Problem> {
+    const OTHER_FILE: &str = "name another file with --catalog FILE";
+    let catalog = place::path(commands.place).unwrap_or_default();
+    let (words, hint): (String, String) = match error {
+        CatalogError::Absent(path) => return Some(absent(path, commands)),
+        CatalogError::Locked { holder } => (
+            format!("in use by {holder}"),
+            format!("try again when it has ended; {} ends a scrub", commands.of("pause")),
+        ),
+        CatalogError::Damaged(what) => (
+            format!("the catalog is damaged: {what}"),
+            "replace it with a copy made by `lanesum catalog backup`".to_owned(),
+        ),
+        CatalogError::NotACatalog(path) => {
+            let hint = format!("replace it with a backup, or {OTHER_FILE}");
+            return Some(about(path, "not a catalog of lanesum", hint));
+        }
+        CatalogError::Newer { found, known } => (
+            format!("the catalog has version {found}, and this lanesum reads version {known}"),
+            "update lanesum".to_owned(),
+        ),
+        CatalogError::Replaced(path) => {
+            return Some(about(
+                path,
+                "the catalog was replaced meanwhile",
+                "run the command again",
+            ));
+        }
+        CatalogError::Network { path, kind } => {
+            let words = format!("a catalog cannot be on {kind}");
+            return Some(about(path, words, "name a file on a local disk with --catalog FILE"));
+        }
+        CatalogError::SeveralLinks(path) => {
+            let hint = format!("remove its other names, or {OTHER_FILE}");
+            return Some(about(path, "the catalog has several hard links", hint));
+        }
+        CatalogError::Full => {
+            ("no space left for the catalog".to_owned(), "free space on its disk".to_owned())
+        }
+        CatalogError::Disk(error) => (
+            format!("cannot read or write the catalog: {error}"),
+            "check the disk that it is on".to_owned(),
+        ),
+        CatalogError::Sqlite(error) => (
+            format!("cannot read or write the catalog: {error}"),
+            format!("check it: {}", commands.of("catalog check")),
+        ),
+        _ => return None,
+    };
+    Some(about(&catalog, words, hint))
+}
+
+fn absent(path: &Path, commands: Commands<'_>) -> Problem {
+    let hint = match place::of_sudo_user(commands.place) {
+        Some(path) => format!("this is root's catalog; for your own: --catalog {path}"),
+        None => format!("{} DIR starts a catalog", commands.of("add")),
+    };
+    about(path, "there is no catalog here", hint)
+}
+
+/// Errors of directories that are added or relocated.
+fn of_added(error: &CatalogError, commands: Commands<'_>) -> Option<Problem> {
+    let console = commands.console;
+    Some(match error {
+        CatalogError::NotADirectory(path) => {
+            about(path, "not a directory", "name the directory that it is in")
+        }
+        CatalogError::EmptyDirectory(path) => {
+            about(path, "the directory has no files to record", "is its disk mounted?")
+        }
+        CatalogError::Renamed { path, recorded } => {
+            let words = format!("in the catalog as {}", console.shown(recorded));
+            about(path, words, commands.relocate(recorded, path))
+        }
+        CatalogError::Overlaps { path, other } => {
+            let words = format!("overlaps with {}, which is in the catalog", console.shown(other));
+            about(path, words, commands.about("forget", other))
+        }
+        CatalogError::OtherFiles { path, checked, matching } => {
+            let words = format!(
+                "not the recorded directory: {matching} of {checked} sampled files are as recorded"
+            );
+            about(
+                path,
+                words,
+                format!("as a directory of its own: {}", commands.about("add", path)),
+            )
+        }
+        CatalogError::Pattern(words) => Problem {
+            path: None,
+            words: words.clone(),
+            hint: Some("quote patterns for the shell: --exclude '*.tmp'".to_owned()),
+        },
+        CatalogError::Keyed(algorithm) => Problem {
+            path: None,
+            words: format!("{algorithm} needs a key, and a catalog keeps no keys"),
+            hint: Some("use an algorithm without a key: -a blake3".to_owned()),
+        },
+        _ => return None,
+    })
+}
+
+/// Limits that leave too little time.
+fn of_capacity(error: &CatalogError) -> Option<Problem> {
+    let within = |window: &Option<lanesum_catalog::Window>| {
+        window.map_or_else(String::new, |window| format!(" in {window}"))
+    };
+    Some(match error {
+        CatalogError::TooSlow {
+            root, bytes, every_days, needed, rate, window, possible, ..
+        } => {
+            let [bytes, needed, rate, possible] =
+                [*bytes, *needed, *rate, *possible].map(DecimalBytes);
+            let within = within(window);
+            let words = format!(
+                "{bytes} in {every_days} d need {needed} a day, and {rate} a second{within} are \
+                 {possible} a day"
+            );
+            about(root, words, "raise --limit, --every or the hours of --between")
+        }
+        CatalogError::TooShort { root, longest, rate, window, possible, .. } => {
+            let [longest, rate, possible] = [*longest, *rate, *possible].map(DecimalBytes);
+            let words = format!(
+                "{longest} must be read at once, and {rate} a second in {window} are {possible}"
+            );
+            about(root, words, "raise --limit or the hours of --between")
+        }
+        _ => return None,
+    })
+}
+
+/// Errors of a path that was named.
+fn of_path(error: &CatalogError, commands: Commands<'_>) -> Problem {
+    match error {
+        CatalogError::NoRoot(path) => {
+            about(path, "not in the catalog", commands.about("add", path))
+        }
+        CatalogError::NotARoot { path, root } => {
+            let root = commands.console.shown(root);
+            let words = format!("only a part of {root}");
+            about(path, words, format!("name the whole directory: {root}"))
+        }
+        CatalogError::NotRecorded(path) => {
+            about(path, "not recorded", format!("record new files: {}", commands.of("update")))
+        }
+        CatalogError::NotAFile(path) => {
+            let hint = format!("if it was deleted: {}", commands.about("forget", path));
+            about(path, "not a regular file", hint)
+        }
+        CatalogError::Busy(path) => {
+            about(path, "a program is writing to it", "try again when it is closed")
+        }
+        CatalogError::Offline { path, reason } => {
+            let words = format!("offline: {}", offline::words_of(*reason));
+            about(path, words, offline::hint_for(path, *reason, commands))
+        }
+        CatalogError::Io { path, error } => Problem {
+            path: Some(path.clone()),
+            words: message(error),
+            hint: unit_alone(path, error).map(str::to_owned),
+        },
+        error => Problem { path: None, words: error.to_string(), hint: None },
+    }
+}
+
+/// What to say of a path that is not there and looks like a unit that was parted from its number.
+fn unit_alone(path: &Path, error: &io::Error) -> Option<&'static str> {
+    const UNITS: [&str; 9] =
+        ["day", "days", "week", "weeks", "month", "months", "year", "years", "MB/s"];
+    let is_unit = UNITS.iter().any(|unit| path == Path::new(unit));
+    (is_unit && error.kind() == io::ErrorKind::NotFound)
+        .then_some("a unit follows its number without a space: --every 90d, --limit 80M")
+}
+
+/// The error of a path that is in no root, with the roots below it, if there are some.
+pub fn name_roots_below(
+    error: CatalogError,
+    catalog: &Catalog,
+    console: &Console,
+) -> anyhow::Error {
+    let CatalogError::NoRoot(path) = &error else { return error.into() };
+    if let Err(missing) = path.symlink_metadata() {
+        return CatalogError::Io { path: path.clone(), error: missing }.into();
+    }
+    let whole = path.canonicalize().unwrap_or_else(|_| path.clone());
+    let roots = catalog.roots().unwrap_or_default();
+    let below: Vec<_> = roots
+        .iter()
+        .filter(|root| root.path.starts_with(&whole))
+        .map(|root| console.shown(&root.path))
+        .collect();
+    if below.is_empty() {
+        return error.into();
+    }
+    crate::failure::Hinted {
+        words: format!("{}: not in the catalog", console.shown(path)),
+        hint: format!("directories in it are: {}", below.join(" ")),
+    }
+    .into()
+}

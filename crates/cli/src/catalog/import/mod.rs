@@ -1,0 +1,222 @@
+//! `lanesum catalog import`: the digests of checksum lists are recorded.
+
+mod lists;
+
+use std::collections::BTreeMap;
+use std::path::{self, Path, PathBuf};
+
+use indicatif::HumanCount;
+use jiff::tz::TimeZone;
+use lanesum_catalog::{Catalog, Import, Imported, Options, Settings};
+use lanesum_checksum::Algorithms;
+
+use super::commands::Commands;
+use super::errors::print_hint;
+use super::print::name;
+use super::{Code, add, place};
+use crate::args::ImportArgs;
+use crate::console::Console;
+use crate::counts::counted;
+use crate::failure::Hinted;
+use crate::hints;
+use lists::Lists;
+
+/// Files with the same result that are printed one by one.
+const MOST: u64 = 20;
+
+/// Reads all lists, then records what they say.
+///
+/// # Errors
+/// Those of the catalog, wrong usage, and the first invalid line of a list.
+pub fn run(args: &ImportArgs, console: &mut Console) -> anyhow::Result<Code> {
+    let lists = Lists::read(args, console)?;
+    let add = match &args.add {
+        Some(directory) => {
+            let whole = add::directories(std::slice::from_ref(directory))?.remove(0);
+            if let Err(error) = require_below(args, (directory, &whole), &lists, console) {
+                lists.tell_lacking(args, console);
+                return Err(error);
+            }
+            Some(whole)
+        }
+        None => None,
+    };
+    let mut catalog = match &add {
+        Some(directory) => open_with(args, directory, lists.algorithms, console)?,
+        None => place::open(&args.place, "import")?,
+    };
+    let mut import = Import::default();
+    lists.entries.iter().for_each(|(path, record)| import.add(path.clone(), record));
+    let mut options = Options::default();
+    options.zone = TimeZone::system();
+    let mut results = Results::default();
+    catalog.import(import, args.replace, &options, &mut |path, imported| {
+        results.tell(imported, path, console);
+        Ok(())
+    })?;
+    results.tell_more(console);
+    lists.tell_lacking(args, console);
+    console.message(results.summary(lists.empty).as_bytes());
+    if let Some(hint) = results.hint(args, console) {
+        print_hint(&hint, console);
+    }
+    Ok(results.code(lists.empty))
+}
+
+/// The catalog, with this directory as a root. One that is a root already keeps its settings.
+fn open_with(
+    args: &ImportArgs,
+    directory: &Path,
+    algorithms: Algorithms,
+    console: &mut Console,
+) -> anyhow::Result<Catalog> {
+    let mut catalog = place::ForAdd::open(&args.place)?;
+    if add::known(catalog.catalog(), directory)?.is_none() {
+        let mut settings = Settings::default();
+        let keyless = algorithms.iter().filter(|algorithm| !algorithm.needs_key());
+        let keyless: Algorithms = keyless.collect();
+        if !keyless.is_empty() {
+            settings.algorithms = keyless;
+        }
+        catalog.catalog().add_roots(&[(directory, settings)])?;
+    }
+    if let Some(path) = catalog.created() {
+        console.about(name(path), "created the catalog");
+    }
+    Ok(catalog.keep())
+}
+
+/// Checks that the lists name a file in the directory that is to be added. Otherwise names are
+/// looked up in the wrong directory, and every file would be new.
+fn require_below(
+    args: &ImportArgs,
+    (directory, whole): (&Path, &Path),
+    lists: &Lists,
+    console: &Console,
+) -> anyhow::Result<()> {
+    let is_in_it = |path: &Path| path.canonicalize().is_ok_and(|path| path.starts_with(whole));
+    let is_below = |path: &Path| path::absolute(path).is_ok_and(|path| path.starts_with(whole));
+    if lists.paths().any(is_in_it) {
+        return Ok(());
+    }
+    let lacks = if lists.paths().any(is_below) { "no file" } else { "no name" };
+    let first = lists.paths().next().unwrap_or(Path::new(""));
+    let hint = match &args.root {
+        None if args.beside => "names are looked up beside their lists",
+        Some(_) => "names are looked up in the directory of --root",
+        None => "names are looked up in the current directory; --root DIR names another",
+    };
+    let (directory, first) = (console.shown(directory), console.shown(first));
+    let words = format!("{directory}: {lacks} of the lists is in it; the first is {first}");
+    Err(Hinted { words, hint: hint.to_owned() }.into())
+}
+
+/// What came of the listed files.
+#[derive(Default)]
+struct Results {
+    counts: BTreeMap<Imported, u64>,
+}
+
+impl Results {
+    fn tell(&mut self, imported: Imported, path: &Path, console: &mut Console) {
+        let count = self.counts.entry(imported).or_insert(0);
+        *count += 1;
+        // Damage and contradictions are all printed.
+        let is_limited = !matches!(imported, Imported::Differs | Imported::Conflict);
+        if let Some(words) = problem(imported).filter(|_| !is_limited || *count <= MOST) {
+            console.about(name(path), words);
+        }
+    }
+
+    /// Prints how many files were not printed.
+    fn tell_more(&self, console: &mut Console) {
+        for (imported, count) in &self.counts {
+            let is_limited = !matches!(imported, Imported::Differs | Imported::Conflict);
+            if let Some(words) = problem(*imported).filter(|_| is_limited && *count > MOST) {
+                let more = counted(count - MOST, "more file", "more files");
+                console.message(format!("{more}: {words}").as_bytes());
+            }
+        }
+    }
+
+    fn count(&self, imported: Imported) -> u64 {
+        self.counts.get(&imported).copied().unwrap_or(0)
+    }
+
+    /// `import: 2 recorded, 1 damaged`.
+    fn summary(&self, empty: usize) -> String {
+        let mut parts: Vec<_> = self
+            .counts
+            .iter()
+            .map(|(imported, count)| format!("{} {}", HumanCount(*count), word(*imported)))
+            .collect();
+        if empty > 0 {
+            parts.push(counted(empty as u64, "empty list", "empty lists"));
+        }
+        format!("import: {}", parts.join(", "))
+    }
+
+    fn hint(&self, args: &ImportArgs, console: &Console) -> Option<String> {
+        let commands = Commands { place: &args.place, console };
+        if self.count(Imported::Conflict) > 0 {
+            let again = commands.of("catalog import --replace");
+            return Some(format!("if the lists are right: {again}{}", operands(args, console)));
+        }
+        if self.count(Imported::Differs) > 0 {
+            return Some(format!("how to restore damaged files: {}", commands.of("report")));
+        }
+        let hint = "--add DIR adds a directory, --root DIR names the directory of the names";
+        (self.count(Imported::NoRoot) > 0).then(|| hint.to_owned())
+    }
+
+    fn code(&self, empty: usize) -> Code {
+        let is_any = |all: &[Imported]| all.iter().any(|imported| self.count(*imported) > 0);
+        let gaps = [Imported::NoRoot, Imported::Offline, Imported::Unreadable];
+        if is_any(&[Imported::Differs, Imported::Conflict, Imported::Missing]) {
+            Code::Problem
+        } else if is_any(&gaps) || empty > 0 {
+            Code::Incomplete
+        } else {
+            Code::Nothing
+        }
+    }
+}
+
+/// The options and lists of the command line.
+fn operands(args: &ImportArgs, console: &Console) -> String {
+    let mut words = hints::reading(args.algorithm, args.from, args.zero);
+    words.extend(args.root.as_ref().map(|root| format!(" --root {}", hints::value(root))));
+    if args.beside {
+        words += " --beside";
+    }
+    words.extend(args.lists.iter().map(|list: &PathBuf| format!(" {}", console.shown(list))));
+    words
+}
+
+/// A result in the summary.
+const fn word(imported: Imported) -> &'static str {
+    match imported {
+        Imported::Recorded => "recorded",
+        Imported::Known => "recorded before",
+        Imported::Replaced => "replaced",
+        Imported::Differs => "damaged",
+        Imported::Conflict => "in conflict",
+        Imported::Missing => "missing",
+        Imported::NoRoot => "outside of the catalog's directories",
+        Imported::Offline => "offline",
+        _ => "unreadable",
+    }
+}
+
+/// What is wrong with a listed file.
+const fn problem(imported: Imported) -> Option<&'static str> {
+    Some(match imported {
+        Imported::Recorded | Imported::Known | Imported::Replaced => return None,
+        Imported::Differs => "damaged: its content differs from the list",
+        Imported::Conflict => "its recorded digest differs from the list; not changed",
+        Imported::Missing => "no such file",
+        Imported::NoRoot => "not in a directory of the catalog",
+        Imported::Offline => "its directory is offline",
+        _ => "cannot be read, or is not a regular file",
+    })
+}

@@ -1,0 +1,91 @@
+//! `lanesum nightly`: update, then scrub, for cron and timers.
+
+use std::collections::HashSet;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+
+use lanesum_catalog::{
+    Attention, CatalogError, Class, Finding, Options, Root, Selection, Summary, Task,
+};
+
+use super::print::name;
+use super::run::{Reads, Runner, code};
+use super::summary::words_as;
+use super::targets::whole;
+use super::{Code, json, place};
+use crate::args::Nightly;
+use crate::console::{Console, lock};
+
+/// Updates and scrubs, and prints what needs attention: nothing where nothing does.
+///
+/// # Errors
+/// Those of the catalog, and wrong usage.
+pub fn run(args: &Nightly, console: &Arc<Mutex<Console>>) -> anyhow::Result<Code> {
+    lanesum_startup::give_way();
+    let runner = Runner::new(&args.reading, console);
+    let mut catalog = place::open(&args.reading.place, "nightly")?;
+    let targets = whole(runner.roots(&catalog, &args.directories)?);
+    let printer = runner.printer();
+    // A scrub finds again what the update found.
+    let mut printed: HashSet<(PathBuf, Class)> = HashSet::new();
+    let mut print = |root: &Root, finding: &Finding, console: &mut Console| {
+        let is_urgent = finding.attention(root.settings.profile) > Attention::Changes;
+        if !is_urgent || !printed.insert((root.path_of(&finding.path), finding.class)) {
+            return Ok(());
+        }
+        printer.finding(root, finding, console)
+    };
+    let yields = |options: &mut Options| options.yields = true;
+    let updated =
+        runner.run_with(&mut catalog, &targets, &Task::Update, Reads::Some, yields, &mut print)?;
+    let mut selection = Selection::default();
+    selection.is_scanned = true;
+    let scrub = Task::Scrub(selection);
+    let scrubbed =
+        runner.run_with(&mut catalog, &targets, &scrub, Reads::Some, yields, &mut print)?;
+    let worst = code(&updated, false).max(code(&scrubbed, false));
+    if worst != Code::Nothing {
+        end(&runner, &updated, &scrubbed)?;
+    }
+    Ok(worst)
+}
+
+/// Prints a summary of each root.
+fn end(runner: &Runner<'_>, updated: &[Summary], scrubbed: &[Summary]) -> Result<(), CatalogError> {
+    let mut console = lock(runner.console);
+    console.flush().map_err(CatalogError::Output)?;
+    for update in updated {
+        let scrub = scrubbed.iter().find(|it| it.root.id() == update.root.id());
+        let it = scrub.map_or_else(|| update.clone(), |scrub| both(update, scrub));
+        if runner.reading.json {
+            let mut object = json::summary_object(&it);
+            object.insert("verb".to_owned(), "nightly".into());
+            console.line(&json::line(object)).map_err(CatalogError::Output)?;
+        } else {
+            console.about(name(&it.root.path), &words_as("nightly", &it));
+        }
+    }
+    console.flush().map_err(CatalogError::Output)
+}
+
+/// What came of an update and of the scrub after it.
+fn both(update: &Summary, scrub: &Summary) -> Summary {
+    let mut both = scrub.clone();
+    for (class, count) in &update.counts {
+        let known = both.counts.entry(*class).or_default();
+        // A problem is found twice, a change only by the update.
+        *known = match class {
+            Class::Damaged | Class::Missing | Class::Unchecked => (*known).max(*count),
+            _ => *known + count,
+        };
+    }
+    both.is_first = update.is_first;
+    both.skipped = update.skipped.clone();
+    both.unknown = both.unknown.max(update.unknown);
+    both.hardware_warnings += update.hardware_warnings;
+    both.files += update.files;
+    both.bytes += update.bytes;
+    both.halt = update.halt.or(scrub.halt);
+    both.clock_is_behind |= update.clock_is_behind;
+    both
+}

@@ -1,0 +1,52 @@
+//! Why a root is offline, in words, and what to do about it.
+
+use std::path::Path;
+
+use lanesum_catalog::{Offline, Reason, Root};
+
+use super::commands::Commands;
+use crate::counts::files;
+
+/// Why a root is offline.
+pub fn words(offline: &Offline) -> String {
+    match offline.reason {
+        Reason::TooManyMissing => format!("{} missing", files(offline.missing)),
+        reason => words_of(reason).to_owned(),
+    }
+}
+
+/// The same without a count.
+pub const fn words_of(reason: Reason) -> &'static str {
+    match reason {
+        Reason::Absent => "not there",
+        Reason::Empty => "empty",
+        Reason::OtherVolume => "another volume is there",
+        Reason::TooManyMissing => "too many files are missing",
+        _ => "cannot be read",
+    }
+}
+
+/// What to do about a root that is offline.
+pub fn hint(root: &Root, reason: Reason, commands: Commands<'_>) -> String {
+    if reason == Reason::Absent
+        && let Some(renamed) = root.find_renamed()
+    {
+        return commands.relocate(&root.path, &renamed);
+    }
+    hint_for(&root.path, reason, commands)
+}
+
+/// The same without a look for where it was renamed to.
+pub fn hint_for(path: &Path, reason: Reason, commands: Commands<'_>) -> String {
+    match reason {
+        Reason::Absent | Reason::Empty => "connect or mount its disk".to_owned(),
+        Reason::OtherVolume => {
+            format!("mount the right volume, or adopt this one: {}", commands.relocate(path, path))
+        }
+        Reason::TooManyMissing => format!(
+            "if they were deleted on purpose: {}",
+            commands.about("update --max-gone 100", path)
+        ),
+        _ => "give this user permission to read it".to_owned(),
+    }
+}

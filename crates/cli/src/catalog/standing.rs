@@ -1,0 +1,330 @@
+//! How roots stand, from stored state: the verdict, the table, and problems with what to do.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use indicatif::{DecimalBytes, HumanCount};
+use lanesum_catalog::{
+    Attention, Catalog, CatalogError, Class, Counts, FileFilter, FileStatus, Outcome, Pending,
+    Profile, Reason, Root, RootStatus,
+};
+
+use super::commands::Commands;
+use super::print::name;
+use super::summary::ORDER;
+use super::table::{self, Align};
+use super::targets::roots;
+use super::times::{age, moment};
+use super::{Code, offline};
+use crate::console::Console;
+use crate::counts::{counted, files};
+
+/// How the roots that were asked for stand.
+pub struct Standing {
+    pub roots: Vec<RootStatus>,
+    pub now: i64,
+}
+
+impl Standing {
+    /// Reads it; all roots where no directory is named.
+    ///
+    /// # Errors
+    /// Those of the catalog, and a directory is not a root.
+    pub fn of(
+        catalog: &Catalog,
+        directories: &[PathBuf],
+        commands: Commands<'_>,
+        now: i64,
+    ) -> anyhow::Result<Self> {
+        let asked = roots(catalog, directories, commands)?;
+        let mut all = catalog.status(now)?;
+        all.retain(|it| asked.iter().any(|root| root.id() == it.root.id()));
+        Ok(Self { roots: all, now })
+    }
+
+    /// The exit code.
+    pub fn code(&self) -> Code {
+        let is_damaged = |it: &RootStatus| {
+            it.last.as_ref().is_some_and(|run| run.outcome == Outcome::CatalogDamaged)
+        };
+        if self.roots.iter().any(is_damaged) {
+            return Code::CatalogDamaged;
+        }
+        self.roots.iter().map(|it| it.attention().into()).max().unwrap_or_default()
+    }
+
+    /// Files by class, new ones included.
+    pub fn counts(&self) -> Counts {
+        let mut counts = Counts::new();
+        for it in &self.roots {
+            for (class, count) in &it.standing {
+                *counts.entry(*class).or_default() += count;
+            }
+            *counts.entry(Class::New).or_default() += it.new;
+        }
+        counts
+    }
+
+    /// Files that are overdue.
+    pub fn overdue(&self) -> u64 {
+        self.roots.iter().map(|it| it.overdue).sum()
+    }
+
+    /// `2 damaged, 1 missing; 6,549 ok`, or `6,551 files ok`.
+    pub fn verdict(&self) -> String {
+        let words = self.problems();
+        let ok = self.counts().get(&Class::Ok).copied().unwrap_or(0);
+        if words.is_empty() {
+            return format!("{} ok", files(ok));
+        }
+        format!("{}; {} ok", words.join(", "), HumanCount(ok))
+    }
+
+    /// What is not ok, in words.
+    pub fn problems(&self) -> Vec<String> {
+        let counts = self.counts();
+        let of_class = ORDER.into_iter().filter(|class| *class != Class::Ok).filter_map(|class| {
+            Some((counts.get(&class).copied()?, class.name())).filter(|(count, _)| *count > 0)
+        });
+        let roots = |is_it: fn(&RootStatus) -> bool| {
+            self.roots.iter().filter(|it| is_it(it)).count() as u64
+        };
+        let others = [
+            (self.roots.iter().map(|it| it.unknown).sum(), "in unreadable directories"),
+            (self.overdue(), "overdue"),
+        ];
+        let others = others.into_iter().filter(|(count, _)| *count > 0);
+        let states = [
+            (roots(|it| it.root.offline.is_some()), "offline"),
+            (roots(|it| it.root.steering.paused.is_some()), "paused"),
+            (roots(|it| !it.root.is_complete), "incomplete"),
+        ];
+        let states = states
+            .into_iter()
+            .filter(|(count, _)| *count > 0)
+            .map(|(count, word)| format!("{} {word}", counted(count, "directory", "directories")));
+        let of_files =
+            of_class.chain(others).map(|(count, word)| format!("{} {word}", HumanCount(count)));
+        of_files.chain(states).collect()
+    }
+
+    /// A line for each root.
+    pub fn table(&self, console: &Console) -> Vec<String> {
+        let header = [
+            ("DIRECTORY", Align::Left),
+            ("FILES", Align::Right),
+            ("SIZE", Align::Right),
+            ("OK", Align::Right),
+            ("PROBLEMS", Align::Right),
+            ("OLDEST CHECK", Align::Right),
+            ("NEXT DUE", Align::Left),
+        ];
+        let row = |it: &RootStatus| {
+            [
+                console.shown(&it.root.path),
+                HumanCount(it.files).to_string(),
+                DecimalBytes(it.root.bytes.cast_unsigned()).to_string(),
+                HumanCount(of_class(it, Class::Ok)).to_string(),
+                HumanCount(problem_count(it)).to_string(),
+                it.oldest.map_or_else(|| "-".to_owned(), |oldest| age(self.now - oldest)),
+                match it.next_due {
+                    _ if it.due > 0 => format!("now: {}", files(it.due)),
+                    Some(next) => moment(next),
+                    None => "-".to_owned(),
+                },
+            ]
+        };
+        let rows: Vec<_> = self.roots.iter().map(row).collect();
+        table::lines(header, &rows)
+    }
+
+    /// The root that a file belongs to.
+    pub fn root_of(&self, id: i64) -> Option<&Root> {
+        self.roots.iter().map(|it| &it.root).find(|root| root.id() == id)
+    }
+
+    /// Whether a file of this class needs attention in its root.
+    pub fn is_problem(&self, file: &FileStatus) -> bool {
+        let profile = self.root_of(file.root).map(|root| root.settings.profile);
+        let attention = |it| Attention::of(file.class, file.reason, it);
+        profile.is_some_and(|it| attention(it) > Attention::Changes)
+    }
+
+    /// Files that need attention, damaged ones first; of each class no more than `most`.
+    ///
+    /// # Errors
+    /// Those of the catalog.
+    pub fn bad_files(
+        &self,
+        catalog: &Catalog,
+        most: usize,
+    ) -> Result<Vec<FileStatus>, CatalogError> {
+        let mut bad: BTreeMap<usize, Vec<FileStatus>> = BTreeMap::new();
+        for it in &self.roots {
+            let mut filter = FileFilter::default();
+            (filter.root, filter.only_bad) = (Some(it.root.id()), true);
+            catalog.files(&filter, &mut |file| {
+                let rank = ORDER.iter().position(|class| *class == file.class);
+                let known = bad.entry(rank.unwrap_or(ORDER.len())).or_default();
+                if known.len() < most && self.is_problem(&file) {
+                    known.push(file);
+                }
+                Ok(())
+            })?;
+        }
+        Ok(bad.into_values().flatten().collect())
+    }
+
+    /// Directories that the last scan could not read, with files that are recorded.
+    ///
+    /// # Errors
+    /// Those of the catalog.
+    pub fn unread_directories(&self, catalog: &Catalog) -> Result<Vec<Pending>, CatalogError> {
+        let mut unread = Vec::new();
+        for it in &self.roots {
+            let pending = catalog.pending(&it.root)?;
+            unread.extend(pending.into_iter().filter(|it| it.class == Class::Unchecked));
+        }
+        Ok(unread)
+    }
+}
+
+/// Files of a root that have this class.
+pub fn of_class(it: &RootStatus, class: Class) -> u64 {
+    it.standing.get(&class).copied().unwrap_or(0)
+}
+
+/// Files of a root that need attention.
+pub fn problem_count(it: &RootStatus) -> u64 {
+    let missing = match it.root.settings.profile {
+        Profile::Working => 0,
+        _ => of_class(it, Class::Missing),
+    };
+    of_class(it, Class::Damaged) + of_class(it, Class::Unchecked) + missing
+}
+
+/// A file on a line: class, path and reason.
+pub fn file_line(file: &FileStatus, console: &Console) -> Vec<u8> {
+    let mut line = format!("{:<8} ", file.class).into_bytes();
+    console.quote(&mut line, name(&file.path));
+    if let Some(moved) = &file.moved_to {
+        line.extend_from_slice(b" -> ");
+        console.quote(&mut line, name(moved));
+    }
+    let reason = match (file.reason, &file.error) {
+        (Some(Reason::IoError), Some(error)) => Some(format!("io-error: {error}")),
+        (reason, _) => reason.map(|reason| reason.name().to_owned()),
+    };
+    if let Some(reason) = reason {
+        line.extend_from_slice(format!(" ({reason})").as_bytes());
+    }
+    line.push(b'\n');
+    line
+}
+
+/// A directory that could not be read on a line.
+pub fn pending_line(it: &Pending, console: &Console) -> Vec<u8> {
+    let mut line = format!("{:<8} ", it.class).into_bytes();
+    console.quote(&mut line, name(&it.path));
+    let reason = it.reason.map_or_else(String::new, |reason| format!("{reason}; "));
+    line.extend_from_slice(format!(" ({reason}{})\n", files(it.files)).as_bytes());
+    line
+}
+
+/// What to do about a file.
+pub fn file_hint(file: &FileStatus, commands: Commands<'_>) -> String {
+    let path = file.moved_to.as_ref().unwrap_or(&file.path);
+    match file.class {
+        Class::Damaged => {
+            format!("restore it from a backup, then: {}", commands.about("verify", path))
+        }
+        Class::Missing => format!("restore it, or: {}", commands.about("forget", &file.path)),
+        _ => unchecked_hint(file.reason, &commands.about("verify", path)),
+    }
+}
+
+/// What to do about a file or directory that could not be checked.
+pub fn unchecked_hint(reason: Option<Reason>, verify: &str) -> String {
+    match reason {
+        Some(Reason::Permission) => {
+            format!("give this user permission to read it, then: {verify}")
+        }
+        Some(Reason::IoError) => format!("check the disk and its cable, then: {verify}"),
+        Some(Reason::MountedOver) => format!("unmount what is mounted over it, then: {verify}"),
+        _ => verify.to_owned(),
+    }
+}
+
+/// What else is to be known of a root, each with a command where there is something to do.
+pub fn notices(it: &RootStatus, commands: Commands<'_>) -> Vec<(String, Option<String>)> {
+    let root = &it.root;
+    let command = |verb: &str| Some(commands.about(verb, &root.path));
+    let mut notices = Vec::new();
+    if let Some(offline) = &root.offline {
+        let renamed = root.find_renamed().filter(|_| offline.reason == Reason::Absent);
+        let why = match renamed {
+            Some(path) => format!("renamed to {}", commands.console.shown(path)),
+            None => offline::words(offline),
+        };
+        let words = format!("offline since {}: {why}", moment(offline.since));
+        notices.push((words, Some(offline::hint(root, offline.reason, commands))));
+    }
+    if let Some(since) = root.steering.paused {
+        notices.push((format!("paused since {}", moment(since)), command("resume")));
+    }
+    match it.last.as_ref().map(|run| run.outcome) {
+        Some(Outcome::TooManyEdits) => notices.push((
+            "the last update stopped: too many files were edited".to_owned(),
+            command("update --force"),
+        )),
+        Some(Outcome::CatalogDamaged) => notices.push((
+            "the last run found the catalog damaged".to_owned(),
+            Some(commands.of("catalog check")),
+        )),
+        _ => {}
+    }
+    if !root.is_complete && !it.is_running {
+        let words = "not all files are recorded: no add or update has finished";
+        notices.push((words.to_owned(), command("update")));
+    }
+    if it.overdue > 0 {
+        let days = root.settings.overdue_after_days();
+        let words = format!("{} overdue, not verified for {days} d", files(it.overdue));
+        notices.push((words, command("verify")));
+    }
+    if let Some(changes) = changes(it) {
+        notices.push((changes, command("update")));
+    }
+    notices.extend(at_work(it).map(|words| (words, None)));
+    notices
+}
+
+/// Changes that `update` records.
+fn changes(it: &RootStatus) -> Option<String> {
+    let is_working = it.root.settings.profile == Profile::Working;
+    let missing = if is_working { of_class(it, Class::Missing) } else { 0 };
+    let counts = [
+        (missing, Class::Missing),
+        (of_class(it, Class::Edited), Class::Edited),
+        (of_class(it, Class::Moved), Class::Moved),
+        (it.new, Class::New),
+    ];
+    let some = counts.into_iter().filter(|(count, _)| *count > 0);
+    let words: Vec<_> =
+        some.map(|(count, class)| format!("{} {class}", HumanCount(count))).collect();
+    (!words.is_empty()).then(|| words.join(", "))
+}
+
+/// What is being done.
+fn at_work(it: &RootStatus) -> impl Iterator<Item = String> {
+    let running = it
+        .last
+        .as_ref()
+        .filter(|_| it.is_running)
+        .map(|run| format!("{} is running since {}", run.verb.name(), moment(run.started)));
+    let partly = it.partly_read.map(|it| {
+        let (read, of) = (DecimalBytes(it.read), DecimalBytes(it.of));
+        format!("{} partly verified: {read} of {of}", files(it.files))
+    });
+    running.into_iter().chain(partly)
+}

@@ -1,0 +1,262 @@
+//! What the daemon does next with a root: a pure function of how the root stands and of what was
+//! done today.
+//!
+//! | the root | next |
+//! |---|---|
+//! | is paused | nothing |
+//! | went offline, or is back | a scan, which records that |
+//! | is requested to be verified as a whole | a verification of everything |
+//! | is requested, or in its hours, and was not updated today | an update |
+//! | is offline | nothing |
+//! | otherwise | the files that are due, part after part |
+//!
+//! Days are named by their beginnings, in seconds since 1970.
+
+use lanesum_catalog::{Halt, Reason, Root, Steering, Summary, Verb};
+
+/// Why a root is offline, and the number of its missing files.
+type Away = (Reason, u64);
+
+fn away(root: &Root) -> Option<Away> {
+    root.offline.as_ref().map(|it| (it.reason, it.missing))
+}
+
+/// How a root stands.
+#[derive(Clone, Debug, Default)]
+pub struct Standing {
+    pub steering: Steering,
+    /// As stored.
+    offline: Option<Away>,
+    /// Why its directory is not the recorded one now, if so.
+    why_offline: Option<Reason>,
+    /// Whether its hours are open.
+    is_open: bool,
+    today: i64,
+}
+
+impl Standing {
+    /// How a root stands now.
+    pub fn of(root: &Root, is_open: bool, today: i64) -> Self {
+        let why_offline = root.why_offline();
+        // Such a root may be empty.
+        let may_be_empty = root.settings.max_gone >= 100;
+        let why_offline = why_offline.filter(|why| !(*why == Reason::Empty && may_be_empty));
+        Self { steering: root.steering, offline: away(root), why_offline, is_open, today }
+    }
+
+    /// Whether an update may read the root.
+    pub fn may_be_updated(&self) -> bool {
+        let is_time = self.is_open || self.steering.requested.is_some();
+        is_time && self.steering.paused.is_none() && self.why_offline.is_none()
+    }
+}
+
+/// What is done next with a root.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Todo {
+    Nothing,
+    Scan,
+    Update,
+    Verify,
+    /// Files that are due, if there are any.
+    Due,
+}
+
+/// What came of a run over a root.
+#[derive(Clone, Copy, Debug)]
+pub struct Ran {
+    verb: Verb,
+    offline: Option<Away>,
+    halt: Option<Halt>,
+}
+
+impl Ran {
+    pub fn of(summary: &Summary) -> Self {
+        Self { verb: summary.verb, offline: away(&summary.root), halt: summary.halt }
+    }
+
+    const fn is_complete(self) -> bool {
+        self.offline.is_none() && self.halt.is_none()
+    }
+}
+
+/// What was done with a root today.
+#[derive(Debug, Default)]
+pub struct Round {
+    /// The day of the last update.
+    updated: Option<i64>,
+    /// Whether that update was complete.
+    is_whole: bool,
+    /// The day on which everything due was read.
+    done: Option<i64>,
+    /// The request that is being answered.
+    request: Option<i64>,
+    /// How many files were missing when that was the reason to leave the root alone.
+    missing: Option<u64>,
+}
+
+impl Round {
+    /// Begins the day again for a new request; gives whether it is one.
+    pub fn accept(&mut self, steering: &Steering) -> bool {
+        let is_new = steering.requested.is_some() && steering.requested != self.request;
+        self.request = steering.requested;
+        if is_new {
+            (self.updated, self.done) = (None, None);
+        }
+        is_new
+    }
+
+    /// What is done next.
+    pub fn next(&mut self, it: &Standing) -> Todo {
+        let is_away = it.why_offline.is_some() && it.why_offline == it.offline.map(|it| it.0);
+        if it.steering.paused.is_some() || is_away {
+            self.done = None;
+            return Todo::Nothing;
+        }
+        let is_known = match it.offline {
+            // Only a scan tells whether the files are back, and one is enough.
+            Some((Reason::TooManyMissing, missing)) => self.missing == Some(missing),
+            offline => offline.is_none(),
+        };
+        let (steering, is_online) = (&it.steering, it.offline.is_none());
+        if it.why_offline.is_some() || !is_known {
+            Todo::Scan
+        } else if steering.requested.is_some() && steering.requests_everything && is_online {
+            Todo::Verify
+        } else if it.may_be_updated() && self.updated != Some(it.today) {
+            Todo::Update
+        } else if is_online {
+            Todo::Due
+        } else {
+            Todo::Nothing
+        }
+    }
+
+    /// Notes what came of a run on this day.
+    pub fn note(&mut self, ran: Ran, today: i64) {
+        let missing = ran.offline.filter(|(reason, _)| *reason == Reason::TooManyMissing);
+        self.missing = missing.map(|(_, missing)| missing);
+        match ran.verb {
+            // A run that was interrupted is repeated; one that records too many edits is not.
+            Verb::Update if matches!(ran.halt, None | Some(Halt::TooManyEdits { .. })) => {
+                (self.updated, self.is_whole) = (Some(today), ran.is_complete());
+            }
+            Verb::Scrub => {
+                let is_done = ran.is_complete() && self.is_whole && self.updated == Some(today);
+                self.done = is_done.then_some(today);
+            }
+            _ => {}
+        }
+    }
+
+    /// Whether everything due was read on this day.
+    pub fn is_done(&self, today: i64) -> bool {
+        self.done == Some(today)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TODAY: i64 = 86_400;
+    const LOST: Away = (Reason::TooManyMissing, 200);
+
+    fn open() -> Standing {
+        Standing { is_open: true, today: TODAY, ..Standing::default() }
+    }
+
+    fn requested(at: i64, requests_everything: bool) -> Steering {
+        let mut steering = Steering::default();
+        (steering.requested, steering.requests_everything) = (Some(at), requests_everything);
+        steering
+    }
+
+    fn ran(verb: Verb, halt: Option<Halt>) -> Ran {
+        Ran { verb, offline: None, halt }
+    }
+
+    #[test]
+    fn a_day_is_an_update_and_then_parts() {
+        let mut round = Round::default();
+        assert_eq!(round.next(&open()), Todo::Update);
+        round.note(ran(Verb::Update, Some(Halt::Stopped)), TODAY);
+        assert_eq!(round.next(&open()), Todo::Update, "it was interrupted");
+        round.note(ran(Verb::Update, None), TODAY);
+        assert_eq!(round.next(&open()), Todo::Due);
+        round.note(ran(Verb::Scrub, Some(Halt::Part)), TODAY);
+        assert!(!round.is_done(TODAY));
+        round.note(ran(Verb::Scrub, None), TODAY);
+        assert!(round.is_done(TODAY));
+        let tomorrow = Standing { today: 2 * TODAY, ..open() };
+        assert_eq!(round.next(&tomorrow), Todo::Update);
+        assert!(!round.is_done(2 * TODAY));
+    }
+
+    #[test]
+    fn hours_count_unless_a_run_is_requested() {
+        let mut round = Round::default();
+        let mut closed = Standing { is_open: false, ..open() };
+        assert_eq!(round.next(&closed), Todo::Due);
+        closed.steering = requested(7, false);
+        assert!(round.accept(&closed.steering) && !round.accept(&closed.steering));
+        assert_eq!(round.next(&closed), Todo::Update);
+        round.note(ran(Verb::Update, None), TODAY);
+        assert_eq!(round.next(&closed), Todo::Due);
+        // A second request of the day.
+        closed.steering = requested(8, false);
+        assert!(round.accept(&closed.steering));
+        assert_eq!(round.next(&closed), Todo::Update);
+    }
+
+    #[test]
+    fn a_request_for_everything_comes_before_the_update() {
+        let mut round = Round::default();
+        let standing = Standing { steering: requested(7, true), ..open() };
+        assert_eq!(round.next(&standing), Todo::Verify);
+    }
+
+    #[test]
+    fn a_paused_root_is_left_alone() {
+        let mut round = Round::default();
+        let mut steering = requested(7, true);
+        steering.paused = Some(8);
+        assert_eq!(round.next(&Standing { steering, ..open() }), Todo::Nothing);
+    }
+
+    #[test]
+    fn a_root_that_goes_and_comes_back_is_scanned_once_each() {
+        let mut round = Round::default();
+        let absent = Some(Reason::Absent);
+        let gone = Standing { why_offline: absent, ..open() };
+        assert_eq!(round.next(&gone), Todo::Scan);
+        let away = Some((Reason::Absent, 0));
+        round.note(Ran { verb: Verb::Scan, offline: away, halt: None }, TODAY);
+        assert_eq!(round.next(&Standing { offline: away, ..gone }), Todo::Nothing);
+        let other = Standing { why_offline: Some(Reason::Empty), offline: away, ..open() };
+        assert_eq!(round.next(&other), Todo::Scan);
+        assert_eq!(round.next(&Standing { offline: away, ..open() }), Todo::Scan);
+    }
+
+    #[test]
+    fn a_root_with_too_many_missing_files_is_tried_once_a_day() {
+        let mut round = Round::default();
+        let lost = Standing { offline: Some(LOST), ..open() };
+        assert_eq!(round.next(&lost), Todo::Scan, "the files may be back");
+        round.note(Ran { verb: Verb::Scan, offline: Some(LOST), halt: None }, TODAY);
+        assert_eq!(round.next(&lost), Todo::Update);
+        round.note(Ran { verb: Verb::Update, offline: Some(LOST), halt: None }, TODAY);
+        assert_eq!(round.next(&lost), Todo::Nothing);
+        assert_eq!(round.next(&Standing { today: 2 * TODAY, ..lost }), Todo::Update);
+    }
+
+    #[test]
+    fn an_update_with_too_many_edits_is_not_repeated_and_no_day_is_done() {
+        let mut round = Round::default();
+        let halt = Some(Halt::TooManyEdits { edited: 200, of: 200 });
+        round.note(ran(Verb::Update, halt), TODAY);
+        assert_eq!(round.next(&open()), Todo::Due);
+        round.note(ran(Verb::Scrub, None), TODAY);
+        assert!(!round.is_done(TODAY));
+    }
+}
