@@ -65,10 +65,10 @@ impl Pass<'_> {
         let mut verdict = judge(&known, &read, None);
         if verdict == Verdict::ReadAgain {
             let path = self.roots[there].root.path_of(&path);
-            let options = &self.options.engine;
+            let options = self.engine();
             let goes_on = || self.goes_on();
             let recorded = &row.file.digests;
-            match read_again(&path, recorded, (&digests, &stat), options, &goes_on) {
+            match read_again(&path, recorded, (&digests, &stat), &options, &goes_on) {
                 Confirmed::Read(second) => verdict = judge(&known, &read, Some(second)),
                 Confirmed::Busy => return self.retry_row(row),
                 // The next run reads it again, since its verification is as old as before.

@@ -26,7 +26,7 @@ use crate::model::Stat;
 use crate::probe::{Probe, There};
 use crate::root::Root;
 use crate::status::Outcome;
-use crate::store::chunk::{LONG, ResumePoint};
+use crate::store::chunk::{LONG, ResumePoint, partly_read};
 use crate::store::digests::{algorithms, set_of};
 use crate::store::rows::Finder;
 use crate::store::run::RunRow;
@@ -66,8 +66,11 @@ impl Pass<'_> {
         Ok(long.collect::<Result<_, _>>()?)
     }
 
-    /// Whether the last scrub of the root ended before it had read a file.
+    /// Whether the last scrub of the root ended before it had read a file, or a chunk of one.
     fn has_read_nothing(&self) -> Result<bool, CatalogError> {
+        if partly_read(&self.catalog.db)?.contains_key(&self.roots[self.at].root.id()) {
+            return Ok(false);
+        }
         let run = &self.roots[self.at].run;
         let is_before = |it: &RunRow| it.id < run.id && it.verb == run.verb;
         let last = RunRow::last(&self.catalog.db, run.root, is_before)?;

@@ -69,8 +69,8 @@ fn next_time() -> SystemTime {
     UNIX_EPOCH + Duration::from_secs(NEXT.fetch_add(10, Ordering::Relaxed))
 }
 
-/// A directory in memory, where a store through a mapping moves no time, and a catalog of it
-/// elsewhere.
+/// A directory in memory, where a store through a mapping moves no time, and a catalog of it in
+/// another one.
 #[derive(Clone)]
 struct Archive {
     base: Arc<TempDir>,
@@ -82,7 +82,8 @@ struct Archive {
 impl Archive {
     fn new() -> Self {
         let base = Arc::new(in_memory());
-        let state = Arc::new(tempfile::tempdir().unwrap());
+        // A commit waits for a disk, and these tests make thousands.
+        let state = Arc::new(in_memory());
         let archive = Self { base, state, name: "root", settings: Settings::default() };
         fs::create_dir(archive.tree()).unwrap();
         archive
