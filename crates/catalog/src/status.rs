@@ -37,7 +37,7 @@ pub struct RootStatus {
     pub overdue: u64,
     /// Files that are due now.
     pub due: u64,
-    /// When the first file that is ok is due, in seconds since 1970; perhaps in the past.
+    /// When the next file is due that is not due now, in seconds since 1970.
     pub next_due: Option<i64>,
     /// The last run that read or compared files.
     pub last: Option<Run>,
@@ -300,8 +300,9 @@ impl RootStatus {
             self.oldest = Some(oldest);
         }
         let due = times.due(state);
-        self.due += u64::from(due <= times.now);
-        if state.is_ok() {
+        if due <= times.now {
+            self.due += 1;
+        } else {
             self.next_due = Some(self.next_due.map_or(due, |next| next.min(due)));
         }
     }
