@@ -172,31 +172,38 @@ impl Night<'_> {
     }
 }
 
-/// The stored records of these roots, with the inodes that they should know.
-pub(crate) fn records(roots: &[(usize, &Archive)], before: &Records, files: &Files) -> Records {
+/// The stored records, with the inodes that they should know.
+pub(crate) fn records(
+    catalog: &Catalog,
+    roots: &[Archive; 2],
+    before: &Records,
+    files: &Files,
+) -> Records {
     let mut all = Records::new();
-    for (root, archive) in roots {
-        for file in archive.files() {
-            let place = (*root, archive.below(&file.path));
-            let known = before.get(&place).map(|it| it.inode);
-            let seen = files.get(&place).map(|it| it.inode);
-            // A record whose edit is not recorded knows the inode of what it has.
-            let inode = if file.class == Class::Edited { known.or(seen) } else { seen.or(known) };
-            let is_damaged = match file.class {
-                Class::Damaged => true,
-                Class::Missing => file.reason.is_some(),
-                _ => false,
-            };
-            let known = Known {
-                class: file.class,
-                is_damaged,
-                digest: file.recorded.digests[0].to_string(),
-                size: file.recorded.size,
-                modified: file.recorded.modified,
-                inode: inode.unwrap_or(0),
-            };
-            all.insert(place, known);
-        }
-    }
+    let first = catalog.roots().unwrap()[0].id();
+    let mut take = |file: FileStatus| {
+        let root = usize::from(file.root != first);
+        let place = (root, roots[root].below(&file.path));
+        let known = before.get(&place).map(|it| it.inode);
+        let seen = files.get(&place).map(|it| it.inode);
+        // A record whose edit is not recorded knows the inode of the content that it has.
+        let inode = if file.class == Class::Edited { known.or(seen) } else { seen.or(known) };
+        let is_damaged = match file.class {
+            Class::Damaged => true,
+            Class::Missing => file.reason.is_some(),
+            _ => false,
+        };
+        let known = Known {
+            class: file.class,
+            is_damaged,
+            digest: file.recorded.digests[0].to_string(),
+            size: file.recorded.size,
+            modified: file.recorded.modified,
+            inode: inode.unwrap_or(0),
+        };
+        all.insert(place, known);
+        Ok(())
+    };
+    catalog.files(&FileFilter::default(), &mut take).unwrap();
     all
 }
