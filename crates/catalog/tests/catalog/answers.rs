@@ -287,6 +287,44 @@ fn listed_files_that_cannot_be_read_are_named() {
 }
 
 #[test]
+fn lists_that_contradict_each_other_are_a_conflict() {
+    let archive = Archive::recorded(&["a"]);
+    archive.write("new", "new");
+    fs::create_dir(archive.path("real")).unwrap();
+    archive.write("real/b", "b");
+    std::os::unix::fs::symlink("real", archive.path("link")).unwrap();
+    let files = [("new", "new"), ("new", "x"), ("real/b", "b"), ("link/b", "x")];
+    let results = import(&archive, &files, true);
+    assert_eq!(
+        results,
+        [("new".into(), Imported::Conflict), ("real/b".into(), Imported::Conflict)]
+    );
+    assert_eq!(archive.files().len(), 1);
+    // A link on the way stands for the directory that it leads to.
+    assert_eq!(import(&archive, &[("link/b", "b")], false)[0].1, Imported::Recorded);
+    assert_eq!(archive.digest("real/b"), md5("b"));
+}
+
+#[test]
+fn imported_file_is_no_longer_new() {
+    let archive = Archive::recorded(&["a"]);
+    archive.write("new", "new");
+    archive.scan();
+    assert_eq!(archive.status().new, 1);
+    import(&archive, &[("new", "new")], false);
+    assert_eq!(archive.status().new, 0);
+}
+
+#[test]
+fn listed_file_of_the_catalog_is_not_opened() {
+    let mut archive = Archive::of(&["a"]);
+    (archive.state, archive.name) = (archive.base.clone(), ".");
+    archive.add();
+    let results = import(&archive, &[("catalog.db", "x"), ("catalog.db-lock", "x")], false);
+    assert!(results.iter().all(|(_, result)| *result == Imported::Unreadable), "{results:?}");
+}
+
+#[test]
 fn exported_records_are_those_of_the_root_in_order() {
     let archive = Archive::recorded(&["b", "a/c", "a b"]);
     let mut names = Vec::new();
