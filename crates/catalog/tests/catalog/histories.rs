@@ -208,7 +208,11 @@ impl History {
             let own = all.iter().filter(|((it, _), _)| *it == root);
             own.map(|(place, known)| (place.clone(), known.clone())).collect()
         };
-        assert_eq!(of(&after, away), of(&self.before, away), "root {away} was not mounted");
+        for (place, known) in of(&self.before, away) {
+            let now = &after[&place];
+            let is_same = (now.class, &now.digest) == (known.class, &known.digest);
+            assert!(is_same, "root {away} was not mounted: {place:?} {known:?} {now:?}");
+        }
         let there = 1 - away;
         let (before, profile) = (of(&self.before, there), self.profile);
         let night = Night { before: &before, files: &files, profile };

@@ -18,6 +18,8 @@ pub(crate) struct Known {
     pub(crate) size: i64,
     pub(crate) modified: i64,
     pub(crate) inode: u64,
+    /// Where a run that records nothing found its file.
+    pub(crate) moved_to: Option<Place>,
 }
 
 pub(crate) type Records = BTreeMap<Place, Known>;
@@ -71,7 +73,14 @@ impl Night<'_> {
             let is_damage = |seen: &Seen| {
                 self.judged(known, seen).iter().any(|(class, _)| *class == Class::Damaged)
             };
-            let is_back = || self.files.values().any(|seen| seen.digest == known.digest);
+            // Its content is back, or it was renamed over another recorded file.
+            let is_over = |(it, seen): (&Place, &Seen)| {
+                it != place && seen.inode == known.inode && self.before.contains_key(it)
+            };
+            let is_back = || {
+                self.files.values().any(|seen| seen.digest == known.digest)
+                    || self.files.iter().any(is_over)
+            };
             let what = if now.digest != known.digest {
                 "has other digests"
             } else if known.is_damaged && !now.is_damaged && !is_back() {
@@ -95,7 +104,17 @@ impl Night<'_> {
     /// What is wrong after an update of one root alone.
     pub(crate) fn wrong_in_one(&self, root: usize, after: &Records) -> Option<String> {
         let own = self.files.iter().filter(|((it, _), _)| *it == root).find_map(|(place, seen)| {
-            self.wrong_with(place, seen, after.get(place), &self.allowed(place, seen))
+            let mut allowed = self.allowed(place, seen);
+            // It does not read files with the recorded size and time.
+            let is_source =
+                |it: &&Known| it.inode == seen.inode || it.moved_to.as_ref() == Some(place);
+            let sources = self.loose().map(|(_, known)| known).filter(is_source);
+            for known in self.before.get(place).into_iter().chain(sources) {
+                if (known.size, known.modified) == (seen.size, seen.modified) {
+                    allowed.insert((Class::Ok, known.digest.clone()));
+                }
+            }
+            self.wrong_with(place, seen, after.get(place), &allowed)
         });
         let moved_away = |place: &Place, known: &Known| {
             let is_there = |(there, seen): (&Place, &Seen)| {
@@ -192,6 +211,12 @@ impl Night<'_> {
             }
             allowed.extend(answers);
         }
+        // A file that an earlier run found by its content stays found while it looks the same.
+        let found = self.loose().filter(|(_, it)| it.moved_to.as_ref() == Some(place));
+        for (_, known) in found {
+            allowed.extend(self.judged(known, seen));
+            allowed.insert(new.clone());
+        }
         let links = self.fresh().filter(|(_, it)| it.inode == seen.inode).count();
         if links > sources.len() {
             allowed.insert(new);
@@ -204,6 +229,9 @@ impl Night<'_> {
         let missing = Some((Class::Missing, known.digest.clone()));
         if self.profile == Profile::Working {
             return vec![None];
+        }
+        if known.moved_to.as_ref().is_some_and(|to| self.files.contains_key(to)) {
+            return vec![None, missing];
         }
         let with_inode = |it: &&Known| it.inode == known.inode;
         let rivals = self.loose().filter(|(_, it)| with_inode(it)).count();
@@ -270,6 +298,10 @@ pub(crate) fn records(
             size: file.recorded.size,
             modified: file.recorded.modified,
             inode: inode.unwrap_or(0),
+            moved_to: file.moved_to.map(|to| {
+                let root = usize::from(!to.starts_with(roots[0].tree()));
+                (root, roots[root].below(&to))
+            }),
         };
         all.insert(place, known);
         Ok(())
