@@ -23,12 +23,16 @@ pub fn lists(catalog: &Catalog, roots: &[(Root, Folder)], now: i64) -> Result<Li
     let mut lists = Lists::default();
     let mut filter = FileFilter::default();
     (filter.only_bad, filter.most_each) = (true, Lists::MOST);
-    catalog.files(&filter, &mut |file| {
-        if let Some((root, _)) = roots.iter().find(|(root, _)| root.id() == file.root) {
-            lists.add(root.id(), File::of(file, root));
-        }
-        Ok(())
-    })?;
+    let is_bad = |class: &Class| !matches!(class, Class::Ok | Class::New);
+    // Listing reads the state of every file.
+    if roots.iter().any(|(_, folder)| folder.counts.keys().any(is_bad)) {
+        catalog.files(&filter, &mut |file| {
+            if let Some((root, _)) = roots.iter().find(|(root, _)| root.id() == file.root) {
+                lists.add(root.id(), File::of(file, root));
+            }
+            Ok(())
+        })?;
+    }
     for (root, folder) in roots {
         if folder.count(Class::New) + folder.unknown > 0 {
             for file in catalog.pending(root)? {

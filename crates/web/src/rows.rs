@@ -67,7 +67,7 @@ fn brief(file: &File) -> Option<String> {
         Reason::Content => "content changed",
         Reason::Size => "size changed",
         Reason::Truncated => "truncated",
-        Reason::Rewritten => "rewritten, time set back",
+        Reason::Rewritten => "rewritten",
         Reason::Replaced => "replaced",
         Reason::Unstable => "two reads differ",
         Reason::Older => "older than recorded",

@@ -11,7 +11,7 @@ use std::fs;
 use lanesum_catalog::{Attention, GoesOn, Reason};
 
 use super::disk::{Disk, Log};
-use super::model::{Files, Night, Records, records};
+use super::model::{Files, Night, Records, records, stored_inodes};
 use super::*;
 
 /// Histories of each kind, and nights of each.
@@ -37,7 +37,13 @@ impl History {
     }
 
     fn records(&self, files: &Files) -> Records {
-        records(&self.catalog, &self.disk.roots, &self.before, files)
+        records(&self.catalog, &self.disk.roots, &self.before, files, None)
+    }
+
+    /// The records with the inodes that they have, after a run which does not read all files.
+    fn records_as_stored(&self, files: &Files) -> Records {
+        let inodes = stored_inodes(&self.catalog);
+        records(&self.catalog, &self.disk.roots, &self.before, files, Some(&inodes))
     }
 
     fn targets(&self) -> Vec<Target> {
@@ -51,7 +57,7 @@ impl History {
     }
 
     fn day(&mut self) {
-        for _ in 0..self.disk.random.below(7) {
+        for _ in 0..self.disk.random.below(5) {
             match self.disk.random.below(10) {
                 0 | 1 if self.has_damage => self.disk.damage(),
                 2 if self.has_damage || self.profile == Profile::Working => self.disk.upgrade(),
@@ -103,6 +109,40 @@ impl History {
         self.answer(&files);
     }
 
+    /// Sometimes a person runs something by day.
+    fn run_by_day(&mut self) {
+        days_pass(1);
+        let files = self.disk.files();
+        let part = selection(|it| it.percent = Some(40.0));
+        let tasks = [Task::Scan, Task::Verify, Task::Scrub(everything()), Task::Scrub(part)];
+        let task = self.disk.random.choose(&tasks).unwrap();
+        self.disk.log.push(format!("by day: {task:?}"));
+        self.run(&task);
+        let after = self.records_as_stored(&files);
+        let night = Night { before: &self.before, files: &files, profile: self.profile };
+        let has_read = matches!(task, Task::Verify) || task == tasks[2];
+        if let Some(wrong) = night.wrong_unrecorded(&after, has_read) {
+            panic!("{wrong}");
+        }
+        self.before = after;
+    }
+
+    /// Or updates one root alone.
+    fn update_one_root(&mut self) {
+        days_pass(1);
+        let files = self.disk.files();
+        let root = self.disk.random.below(2);
+        self.disk.log.push(format!("by day: update of root {root} alone"));
+        let target = [self.targets().swap_remove(root)];
+        Report::all(&mut self.catalog, &target, &Task::Update, &options());
+        let after = self.records_as_stored(&files);
+        let night = Night { before: &self.before, files: &files, profile: self.profile };
+        if let Some(wrong) = night.wrong_in_one(root, &after) {
+            panic!("{wrong}");
+        }
+        self.before = after;
+    }
+
     /// What a night reported of a root, against its records after it.
     fn check_reports(&self, root: usize, reports: [&Report; 2], after: &Records) {
         let own = after.iter().filter(|((it, _), _)| *it == root);
@@ -122,8 +162,8 @@ impl History {
             assert!(damaged.iter().all(is_right), "root {root} is not so damaged: {lines:?}");
         }
         let last = reports[1].summary.attention();
-        let is_expected = (last == Attention::Problem) == !alarms.is_empty();
-        assert!(is_expected, "root {root}: {last:?} and {alarms:?}");
+        let is_alarmed = last == Attention::Problem;
+        assert_eq!(is_alarmed, !alarms.is_empty(), "root {root}: {alarms:?}");
         for (place, known) in alarms {
             let is_news = self.before.get(place).is_none_or(|it| it.class != known.class);
             let is_told = reports.iter().any(|report| report.of(known.class).contains(&place.1));
@@ -168,7 +208,11 @@ impl History {
             let own = all.iter().filter(|((it, _), _)| *it == root);
             own.map(|(place, known)| (place.clone(), known.clone())).collect()
         };
-        assert_eq!(of(&after, away), of(&self.before, away), "root {away} was not mounted");
+        for (place, known) in of(&self.before, away) {
+            let now = &after[&place];
+            let is_same = (now.class, &now.digest) == (known.class, &known.digest);
+            assert!(is_same, "root {away} was not mounted: {place:?} {known:?} {now:?}");
+        }
         let there = 1 - away;
         let (before, profile) = (of(&self.before, there), self.profile);
         let night = Night { before: &before, files: &files, profile };
@@ -223,6 +267,12 @@ fn run_history(seed: u64, profile: Profile, has_damage: bool) {
     let _printer = Printer(seed, history.disk.log.clone());
     for night in 0..NIGHTS {
         history.disk.log.push(format!("day {night}"));
+        history.day();
+        match history.disk.random.below(6) {
+            0 | 1 => history.run_by_day(),
+            2 => history.update_one_root(),
+            _ => {}
+        }
         history.day();
         history.night();
     }

@@ -360,6 +360,22 @@ fn file_that_moves_between_roots_is_moved_when_only_the_new_root_is_updated() {
 }
 
 #[test]
+fn hard_links_that_move_to_another_root_keep_a_record_each() {
+    for is_alone in [false, true] {
+        let [one, two] = two_roots();
+        fs::hard_link(one.path("d/a"), one.path("d/link")).unwrap();
+        one.update();
+        fs::rename(one.path("d"), two.path("e")).unwrap();
+        let reports =
+            if is_alone { vec![two.update()] } else { run_roots(&[&one, &two], &Task::Update) };
+        let lines: Vec<_> = reports.iter().flat_map(Report::lines).collect();
+        assert_eq!(lines, ["moved root/d/ -> e/ (3)"], "{is_alone}");
+        assert_eq!((one.files().len(), two.files().len()), (1, 5), "{is_alone}");
+        assert_eq!(one.update().summary.attention(), Attention::Nothing, "{is_alone}");
+    }
+}
+
+#[test]
 fn file_that_moves_between_roots_is_missing_until_the_new_root_is_updated() {
     let [one, two] = two_roots();
     fs::rename(one.path("d/a"), two.path("a")).unwrap();

@@ -82,17 +82,25 @@ fn log_in(browser: &mut Browser, daemon: &Served) {
     browser.until("the page", "document.querySelector('#headline') !== null");
 }
 
-/// Submits a form of the folder.
+/// The form of an action of the folder, once it is there: the page arrives in parts.
 #[track_caller]
-fn submit(browser: &mut Browser, action: &str) {
-    let submit = format!("document.querySelector('form[action$=\"/{action}\"]').requestSubmit()");
-    browser.submit(|browser| drop(browser.value(&submit)));
+fn form(browser: &mut Browser, action: &str) -> String {
+    let form = format!("document.querySelector('form[action$=\"/{action}\"]')");
+    browser.until(action, &format!("document.readyState === 'complete' && {form} !== null"));
+    form
 }
 
-/// Presses a button of the folder by keyboard.
+#[track_caller]
+fn submit(browser: &mut Browser, action: &str) {
+    let form = form(browser, action);
+    browser.submit(|browser| drop(browser.value(&format!("{form}.requestSubmit()"))));
+}
+
+/// Presses the button of a form by keyboard.
 #[track_caller]
 fn press(browser: &mut Browser, action: &str) {
-    browser.value(&format!("document.querySelector('form[action$=\"/{action}\"] button').focus()"));
+    let form = form(browser, action);
+    browser.value(&format!("{form}.querySelector('button').focus()"));
     browser.submit(Browser::press_enter);
 }
 
