@@ -350,7 +350,7 @@ impl Worker {
             let is_urgent = finding.attention(root.settings.profile) > Attention::Changes;
             if is_urgent && printed.insert((root.path_of(&finding.path), finding.class)) {
                 let mut console = lock(console);
-                // The finding is stored, whoever does not read this.
+                // The finding is stored, even if it cannot be printed.
                 let written = printer.finding(root, finding, &mut console);
                 let _ = written.and_then(|()| console.flush());
             }

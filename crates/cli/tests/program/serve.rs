@@ -444,5 +444,5 @@ fn an_address_in_use_is_refused_at_once() {
     let long = "s".repeat(108);
     let refused = output(&mut lanesum(&folder, &["serve", "--socket", &long]));
     assert_eq!(refused.status.code(), Some(1));
-    assert!(text(&refused.stderr).contains(": has 108 bytes"), "{refused:?}");
+    assert!(text(&refused.stderr).contains("at most 107 bytes"), "{refused:?}");
 }

@@ -14,8 +14,8 @@ pub struct Serve {
     /// Run a shell command for each finding that needs attention.
     ///
     /// These are damaged and missing files, files with I/O errors, hardware warnings and offline
-    /// directories. The command gets LANESUM_CLASS, LANESUM_PATH, LANESUM_ROOT and LANESUM_JSON in
-    /// its environment, and one minute.
+    /// directories. The command gets LANESUM_CLASS, LANESUM_REASON, LANESUM_PATH, LANESUM_ROOT and
+    /// LANESUM_JSON in its environment, and one minute.
     #[arg(long, value_name = "CMD")]
     pub on_finding: Option<String>,
 
