@@ -1,15 +1,16 @@
 //! Recorded files and pending ones, as they are stored.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io;
 use std::path::PathBuf;
 
-use lanesum_list::{Digest, Digests};
+use lanesum_list::{Digest, Digests, Record, Time, Times};
 
 use crate::CatalogError;
 use crate::model::{Class, Content, Reason, agree};
 use crate::root::Root;
 use crate::store::catalog::Catalog;
+use crate::store::check::require_rows;
 use crate::store::digests::decode_any;
 use crate::store::pending::pending_of;
 use crate::store::rows::{File, Files, Finder, State};
@@ -31,7 +32,7 @@ pub struct FileStatus {
     pub reason: Option<Reason>,
     /// Since when, in seconds since 1970; 0 for a file that is ok.
     pub since: i64,
-    /// The last verification, in seconds since 1970.
+    /// The last verification, in seconds since 1970; 0 where there was none.
     pub verified: i64,
     /// What is recorded.
     pub recorded: Content,
@@ -83,6 +84,8 @@ pub struct FileFilter {
     pub after: i64,
     /// No more than so many; 0 is no limit.
     pub most: usize,
+    /// No more than so many of each class in each root, those with the lowest ids; 0 is no limit.
+    pub most_each: usize,
 }
 
 /// What is needed beside the record of a file to say how it stands.
@@ -128,7 +131,7 @@ impl<'c> Around<'c> {
 }
 
 impl Catalog {
-    /// Lists recorded files in the order of their ids, or of one root in the order of their paths.
+    /// Lists recorded files in the order of their ids; all files of one root in that of their paths.
     ///
     /// # Errors
     /// Those of the catalog, and of `take`.
@@ -137,19 +140,25 @@ impl Catalog {
         filter: &FileFilter,
         take: &mut dyn FnMut(FileStatus) -> io::Result<()>,
     ) -> Result<(), CatalogError> {
+        require_rows(&self.db)?;
         let around = Around::of(self)?;
-        let mut states = HashMap::new();
+        let mut states = Vec::new();
+        let mut each: HashMap<(i64, Class), usize> = HashMap::new();
+        let most_each = if filter.most_each == 0 { usize::MAX } else { filter.most_each };
         State::for_each(&self.db, |state| {
             let is_wanted = state.id > filter.after
                 && filter.root.is_none_or(|root| root == state.root)
                 && !(filter.only_bad && state.is_ok());
             if is_wanted {
-                states.insert(state.id, state);
+                let count = each.entry((state.root, state.class)).or_default();
+                *count += 1;
+                if *count <= most_each {
+                    states.push(state);
+                }
             }
             Ok(())
         })?;
-        let most = if filter.most == 0 { usize::MAX } else { filter.most };
-        let mut left = most;
+        let mut left = if filter.most == 0 { usize::MAX } else { filter.most };
         let mut give = |file: &File, state: &State| -> Result<bool, CatalogError> {
             if let Some(status) = around.status_of(file, state)? {
                 take(status).map_err(CatalogError::Output)?;
@@ -160,23 +169,53 @@ impl Catalog {
         if let Some(root) = filter.root.filter(|_| !filter.only_bad && filter.after == 0) {
             let mut files = Files::of(&self.db, root);
             while let Some(file) = files.next()? {
-                if let Some(state) = states.get(&file.id)
-                    && !give(&file, state)?
+                if let Ok(place) = states.binary_search_by_key(&file.id, |state| state.id)
+                    && !give(&file, &states[place])?
                 {
                     break;
                 }
             }
             return Ok(());
         }
-        let mut ids: Vec<i64> = states.keys().copied().collect();
-        ids.sort_unstable();
         let mut finder = Finder::new(self.reader()?);
-        for id in ids {
-            if let Some(file) = finder.find(id)?
-                && !give(&file, &states[&id])?
+        for state in &states {
+            if let Some(file) = finder.find(state.id)?
+                && !give(&file, state)?
             {
                 break;
             }
+        }
+        Ok(())
+    }
+
+    /// Lists the records of a root as lines of a list, in the order of their paths: names are below
+    /// the root, with size, modification time and digests.
+    ///
+    /// # Errors
+    /// Those of the catalog and of `take`.
+    pub fn records(
+        &self,
+        root: &Root,
+        take: &mut dyn FnMut(Record<'_>) -> io::Result<()>,
+    ) -> Result<(), CatalogError> {
+        const SECOND: i64 = 1_000_000_000;
+        // All of one moment, or a file that moves meanwhile is in no line.
+        let _moment = self.db.unchecked_transaction()?;
+        let mut files = Files::of(&self.db, root.id());
+        while let Some(file) = files.next()? {
+            let path = file.path();
+            let is_known = !matches!(file.stat.modified, i64::MIN | i64::MAX);
+            let modified = is_known.then(|| Time {
+                seconds: file.stat.modified.div_euclid(SECOND),
+                nanoseconds: file.stat.modified.rem_euclid(SECOND).try_into().unwrap_or(0),
+            });
+            let record = Record {
+                size: u64::try_from(file.stat.size).ok(),
+                times: Times { modified, changed: None },
+                digests: file.digests,
+                ..Record::new(&path)
+            };
+            take(record).map_err(CatalogError::Output)?;
         }
         Ok(())
     }
@@ -253,15 +292,27 @@ impl Catalog {
                 by_digest.entry(*digest).or_default().push(place);
             }
         }
-        for root in self.roots()?.iter().filter(|_| !by_digest.is_empty()) {
-            let bad = State::not_ok(&self.db, root.id())?;
+        if by_digest.is_empty() {
+            return Ok(copies);
+        }
+        let mut bad = HashSet::new();
+        State::for_each(&self.db, |state| {
+            if !state.is_ok() {
+                bad.insert(state.id);
+            }
+            Ok(())
+        })?;
+        for root in self.roots()? {
             let mut files = Files::of(&self.db, root.id());
             while let Some(file) = files.next()? {
-                let places = file.digests.first().and_then(|digest| by_digest.get(digest));
-                for &place in places.into_iter().flatten() {
-                    let is_same = agree(&file.digests, &lost[place]) == Some(true);
-                    if is_same && file.stat.size > 0 && !bad.contains_key(&file.id) {
-                        copies[place].get_or_insert_with(|| root.path_of(&file.path()));
+                // Empty files are no copies.
+                if file.stat.size == 0 || bad.contains(&file.id) {
+                    continue;
+                }
+                let places = file.digests.iter().filter_map(|digest| by_digest.get(digest));
+                for &place in places.flatten() {
+                    if copies[place].is_none() && agree(&file.digests, &lost[place]) == Some(true) {
+                        copies[place] = Some(root.path_of(&file.path()));
                     }
                 }
             }

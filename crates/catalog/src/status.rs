@@ -1,17 +1,16 @@
 //! How roots and files stand, from stored state alone: columns, never events.
 
-use std::collections::BTreeMap;
-
 use crate::CatalogError;
 use crate::due::Times;
 use crate::model::{Attention, Class, Reason};
 use crate::options::Verb;
 use crate::root::Root;
 use crate::store::catalog::Catalog;
+use crate::store::check::require_rows;
 use crate::store::chunk::partly_read;
+use crate::store::pending::pending_of;
 use crate::store::rows::State;
 use crate::store::run::RunRow;
-use crate::store::table::PENDING;
 use crate::summary::{Counts, attention_of};
 
 /// How a root stands.
@@ -38,7 +37,7 @@ pub struct RootStatus {
     pub overdue: u64,
     /// Files that are due now.
     pub due: u64,
-    /// When the next one is due, in seconds since 1970.
+    /// When the next file is due that is not due now, in seconds since 1970.
     pub next_due: Option<i64>,
     /// The last run that read or compared files.
     pub last: Option<Run>,
@@ -222,42 +221,57 @@ impl Catalog {
     /// # Errors
     /// Those of the catalog.
     pub fn status(&self, now: i64) -> Result<Vec<RootStatus>, CatalogError> {
+        // All of one moment: another process may write meanwhile.
+        let _moment = self.db.unchecked_transaction()?;
+        require_rows(&self.db)?;
         let roots = self.roots()?;
         let times: Vec<_> = roots.iter().map(|root| Times::of(self, &root.settings, now)).collect();
-        let mut all: BTreeMap<i64, (usize, RootStatus)> = BTreeMap::new();
-        for (place, root) in roots.iter().enumerate() {
-            all.insert(root.id(), (place, self.empty_status(root)?));
-        }
-        State::for_each(&self.db, |state| {
-            if let Some((place, status)) = all.get_mut(&state.root) {
-                status.add(&state, &times[*place]);
-            }
-            Ok(())
-        })?;
+        let newest = RunRow::find(&self.db, RunRow::last_id(&self.db)?)?;
+        // The runs of one command over several roots begin together.
+        let running = newest.filter(|_| self.is_locked()).map(|run| run.started);
         let partly = partly_read(&self.db)?;
-        let mut all: Vec<_> = all.into_values().collect();
-        all.sort_by_key(|(place, _)| *place);
-        let with_parts = all.into_iter().map(|(_, mut status)| {
+        let mut all = Vec::new();
+        for root in roots {
+            let mut status = self.empty_status(root, running)?;
             let parts = partly.get(&status.root.id());
             status.partly_read = parts.map(|&[files, of, read]| PartlyRead { files, of, read });
-            status
-        });
-        Ok(with_parts.collect())
+            all.push(status);
+        }
+        let mut place = 0;
+        State::for_each(&self.db, |state| {
+            // Files with neighbouring ids are mostly in one root.
+            let is_of_root = |status: &RootStatus| status.root.id() == state.root;
+            if !all.get(place).is_some_and(is_of_root) {
+                let Some(found) = all.iter().position(is_of_root) else { return Ok(()) };
+                place = found;
+            }
+            all[place].add(&state, &times[place]);
+            Ok(())
+        })?;
+        Ok(all)
     }
 
-    /// The status of a root before its records are counted.
-    fn empty_status(&self, root: &Root) -> Result<RootStatus, CatalogError> {
+    /// The status of a root before its records are counted. `running` is when the newest run began,
+    /// if a process has the catalog.
+    fn empty_status(&self, root: Root, running: Option<i64>) -> Result<RootStatus, CatalogError> {
         let is_reading = |run: &RunRow| {
             let verb = Verb::from_name(&run.verb);
             matches!(verb, Some(Verb::Add | Verb::Scan | Verb::Update | Verb::Verify | Verb::Scrub))
         };
         let last = RunRow::last(&self.db, root.id(), is_reading)?.map(Run::of).transpose()?;
-        let (new, unknown) = self.pending_counts(root)?;
+        let begun = last.as_ref().filter(|run| run.outcome == Outcome::Begun);
+        let (mut new, mut unknown) = (0, 0);
+        for row in pending_of(&self.db, root.id())? {
+            match row.class {
+                Class::New => new += 1,
+                Class::Unchecked => unknown += row.files.max(1),
+                _ => {}
+            }
+        }
         Ok(RootStatus {
-            is_running: self.is_locked()
-                && last.as_ref().is_some_and(|run| run.outcome == Outcome::Begun),
+            is_running: begun.is_some_and(|run| Some(run.started) == running),
             last,
-            root: root.clone(),
+            root,
             files: 0,
             standing: Counts::new(),
             io_errors: 0,
@@ -271,24 +285,6 @@ impl Catalog {
             partly_read: None,
         })
     }
-
-    /// New files of the last scan, and records below directories that it could not read.
-    fn pending_counts(&self, root: &Root) -> Result<(u64, u64), CatalogError> {
-        let sql = format!("SELECT {} FROM pending t WHERE root = ?1", PENDING.select("t"));
-        let mut statement = self.db.prepare_cached(&sql)?;
-        let mut rows = statement.query([root.id()])?;
-        let (mut new, mut unknown) = (0, 0);
-        while let Some(row) = rows.next()? {
-            PENDING.verify(row, 0)?;
-            let files = row.get::<_, i64>(9)?.max(0).cast_unsigned();
-            match Class::from_number(row.get(2)?) {
-                Some(Class::New) => new += 1,
-                Some(Class::Unchecked) => unknown += files.max(1),
-                _ => {}
-            }
-        }
-        Ok((new, unknown))
-    }
 }
 
 impl RootStatus {
@@ -299,12 +295,14 @@ impl RootStatus {
         self.io_errors += u64::from(is_io_error);
         self.overdue += u64::from(times.is_overdue(state));
         self.by_age[times.age_of(state, self.by_age.len() - 1)] += 1;
-        let oldest = self.oldest.map_or(state.verified, |oldest| oldest.min(state.verified));
-        self.oldest = Some(oldest);
+        if state.verified > 0 {
+            let oldest = self.oldest.map_or(state.verified, |oldest| oldest.min(state.verified));
+            self.oldest = Some(oldest);
+        }
         let due = times.due(state);
         if due <= times.now {
             self.due += 1;
-        } else if state.is_ok() {
+        } else {
             self.next_due = Some(self.next_due.map_or(due, |next| next.min(due)));
         }
     }

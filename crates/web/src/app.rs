@@ -1,4 +1,4 @@
-//! What all answers are made of.
+//! The state that all requests share.
 
 use std::sync::{Arc, Mutex};
 
@@ -8,13 +8,13 @@ use tokio::sync::Semaphore;
 use crate::daemon::{Daemon, Settings};
 use crate::login::Login;
 
-/// What the page is made of.
+/// The state of the page.
 pub struct App {
     pub settings: Settings,
     pub daemon: Arc<dyn Daemon>,
     pub login: Login,
-    /// Tells whether the catalog is another.
+    /// A connection that notices writes to the catalog.
     pub watch: Mutex<Option<Catalog>>,
-    /// How many browsers may be told of changes still.
+    /// One permit for each browser that may follow changes.
     pub listeners: Arc<Semaphore>,
 }

@@ -1,45 +1,44 @@
-//! What the page knows of the daemon that it belongs to, and what it is made with.
+//! What the page gets from the program that serves it.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// The daemon whose page it is.
+/// The daemon that the page belongs to.
 pub trait Daemon: Send + Sync + 'static {
-    /// What is read at the moment, if anything is.
+    /// Returns the progress of the current read, if there is one.
     fn reading(&self) -> Option<Reading>;
 
-    /// Tells whoever may log in the code that does it once. It is called when the page begins to be
-    /// served, and whenever a code was used, from the page's own thread.
-    fn tell_code(&self, code: &str);
+    /// Shows users the code to log in with, which is valid once. The page calls it from its own
+    /// thread: at the start, and after each login.
+    fn show_code(&self, code: &str);
 }
 
-/// How far a part is that is being read.
+/// The progress of a read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reading {
-    /// The folder.
+    /// The root.
     pub root: PathBuf,
-    /// Files that are read in this part.
+    /// Files to read.
     pub of_files: u64,
-    /// Bytes of theirs.
+    /// Bytes to read.
     pub of_bytes: u64,
     /// Files that were read.
     pub files: u64,
-    /// Bytes that were.
+    /// Bytes that were read.
     pub bytes: u64,
-    /// Bytes a second, lately.
+    /// Bytes per second, recently.
     pub rate: u64,
-    /// Until the part is read, if it goes on like this.
+    /// The time left at this rate.
     pub left: Option<Duration>,
 }
 
-/// What a page is made with.
+/// Settings of a page.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
     /// The catalog.
     pub catalog: PathBuf,
-    /// Names that a browser may call the page by, beside those of this machine itself: of a proxy
-    /// that forwards to it, for one.
+    /// Host names of the page beside those of the loopback address, for example that of a proxy.
     pub names: Vec<String>,
-    /// What logs in, in place of codes that do it once.
+    /// A token to log in with, in place of codes.
     pub token: Option<String>,
 }

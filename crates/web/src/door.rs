@@ -1,4 +1,4 @@
-//! Where the page is reached: an address or a socket of the file system, and the connections to it.
+//! The address or the socket that the page listens at, and its connections.
 
 use std::fs::{self, File};
 use std::io;
@@ -24,20 +24,20 @@ use crate::endpoint::Endpoint;
 use crate::progress::Progress;
 use crate::routes::router;
 
-/// Connections at a time; others wait. The daemon's own files need descriptors, too.
+/// Connections at a time. More wait, since the daemon's own files need descriptors too.
 const CONNECTIONS: usize = 256;
 /// Threads that read the catalog.
 const READERS: usize = 4;
-/// Whoever connects has to ask within this time.
+/// The time in which a client has to send the head of a request.
 const HEADERS: Duration = Duration::from_secs(5);
-/// No connection is longer; a browser makes another.
+/// The longest life of a connection. Browsers connect again.
 const LONGEST: Duration = Duration::from_secs(60 * 60);
-/// Bytes of what is asked for, with its headers.
+/// Bytes of the head of a request.
 const HEAD: usize = 16 << 10;
-/// Bytes of a path by which a socket is connected to: those of `sun_path` but its end (unix(7)).
+/// Bytes of the path of a socket: `sun_path` without its terminator (unix(7)).
 const SOCKET: usize = 107;
 
-/// An endpoint that is taken, and can be connected to.
+/// An open endpoint.
 #[derive(Debug)]
 pub struct Door {
     listener: Listener,
@@ -50,7 +50,7 @@ enum Listener {
     Unix(UnixListener),
 }
 
-/// The same, as the runtime has it.
+/// The listener of the runtime.
 enum Either {
     Tcp(tokio::net::TcpListener),
     Unix(tokio::net::UnixListener),
@@ -60,8 +60,8 @@ impl Door {
     /// Opens an endpoint.
     ///
     /// # Errors
-    /// The system's: another program has it, say, or a socket's path has more than 107 bytes. A
-    /// socket without a listener is replaced, and nothing else is.
+    /// The system's error, for example that the address is in use. The path of a socket has at most
+    /// 107 bytes. A socket without a listener is replaced; any other file is an error.
     pub fn open(endpoint: &Endpoint) -> io::Result<Self> {
         match endpoint {
             Endpoint::Address(address) => {
@@ -78,16 +78,16 @@ impl Door {
         }
     }
 
-    /// The endpoint, with the port that was free.
+    /// Returns the endpoint, with the port that it got.
     #[must_use]
     pub fn endpoint(&self) -> &Endpoint {
         &self.endpoint
     }
 
-    /// Serves the page from a thread of its own, until the process ends.
+    /// Serves the page from its own thread until the process ends.
     ///
     /// # Errors
-    /// The system's: it gives no thread, or no random bytes.
+    /// The system has no thread or no random bytes.
     pub fn serve(self, settings: Settings, daemon: Arc<dyn Daemon>) -> io::Result<()> {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_io()
@@ -111,17 +111,17 @@ impl Door {
     }
 }
 
-/// Takes connections, each with a task of its own.
+/// Accepts connections, each with its own task.
 async fn accept<S: AsyncRead + AsyncWrite + Send + Unpin + 'static>(
     router: Router,
     mut next: impl AsyncFnMut() -> io::Result<S>,
 ) {
     let places = Arc::new(Semaphore::new(CONNECTIONS));
     loop {
-        // It is never closed.
+        // The semaphore is never closed.
         let Ok(place) = Arc::clone(&places).acquire_owned().await else { return };
         let Ok(stream) = next().await else {
-            // No descriptor is free, say.
+            // For example, no descriptor is free.
             sleep(Duration::from_millis(100)).await;
             continue;
         };
@@ -136,31 +136,33 @@ async fn accept<S: AsyncRead + AsyncWrite + Send + Unpin + 'static>(
                     TokioIo::new(Progress::of(stream)),
                     TowerToHyperService::new(router),
                 );
-            // Whoever goes away, or takes too long, is not answered.
+            // A client that disconnects or is too slow gets no answer.
             let _ = timeout(LONGEST, connection).await;
         });
     }
 }
 
-/// A socket that has its name only when no other user can connect to it.
+/// A socket that gets its path only once other users cannot connect to it.
 fn bind_privately(path: &Path) -> io::Result<UnixListener> {
     let length = path.as_os_str().len();
-    // It is bound by another name; whoever connects has to give this one.
+    // It is bound at a temporary path, but clients use this one.
     if length > SOCKET {
-        let words = format!(
-            "has {length} bytes, and the path of a socket {SOCKET} at most; name a shorter one"
-        );
+        let words =
+            format!("the path of a socket has at most {SOCKET} bytes, and this one has {length}");
         return Err(io::Error::new(io::ErrorKind::InvalidInput, words));
     }
     match fs::symlink_metadata(path) {
         Ok(metadata) if !metadata.file_type().is_socket() => {
             return Err(io::Error::new(
                 io::ErrorKind::AlreadyExists,
-                "is there already, and no socket; name another place",
+                "the file exists and is not a socket",
             ));
         }
         Ok(_) if UnixStream::connect(path).is_ok() => {
-            return Err(io::Error::new(io::ErrorKind::AddrInUse, "another program listens there"));
+            return Err(io::Error::new(
+                io::ErrorKind::AddrInUse,
+                "a program listens at this socket",
+            ));
         }
         _ => {}
     }
@@ -176,13 +178,13 @@ fn bind_privately(path: &Path) -> io::Result<UnixListener> {
         fs::rename(&within, path)?;
         Ok(listener)
     });
-    // It is there only where something failed.
+    // It exists only after an error.
     let _ = fs::remove_file(&within);
     fs::remove_dir(&folder)?;
     bound
 }
 
-/// A socket `s` in a folder whose own path may be too long for that.
+/// Binds a socket `s` in a directory whose path may be too long for a socket.
 fn bind(folder: &Path) -> io::Result<UnixListener> {
     let within = folder.join("s");
     if within.as_os_str().len() <= SOCKET {
@@ -204,10 +206,10 @@ mod tests {
 
     use super::*;
 
-    /// More than the system keeps for whoever does not read.
+    /// More than the system buffers for a client that does not read.
     const LONG: usize = 4 << 20;
 
-    /// Pages of connections whose clients these are, by a clock that goes on only where all wait.
+    /// Serves connections to these clients, with a clock that advances only while all tasks wait.
     fn with_clients(count: usize, test: impl AsyncFnOnce(Vec<UnixStream>)) {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_io()
@@ -237,7 +239,7 @@ mod tests {
         assert_eq!(client.try_write(asked.as_bytes()).unwrap(), asked.len());
     }
 
-    /// Reads so many bytes at most, once there are some; none where it is the end.
+    /// Reads at most so many bytes, once there are some. No bytes are the end.
     async fn read(client: &UnixStream, most: usize) -> Vec<u8> {
         let mut bytes = vec![0; most];
         loop {
@@ -253,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn who_reads_nothing_keeps_no_place() {
+    fn a_client_that_reads_nothing_is_disconnected() {
         with_clients(CONNECTIONS + 1, async |clients| {
             let (last, others) = clients.split_last().unwrap();
             let began = Instant::now();
@@ -268,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn who_reads_slowly_is_served_to_the_end() {
+    fn a_slow_client_gets_the_whole_page() {
         with_clients(1, async |clients| {
             ask(&clients[0], "/long").await;
             let (mut bytes, began) = (0, Instant::now());

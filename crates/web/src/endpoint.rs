@@ -1,13 +1,13 @@
-//! Where a page can be reached.
+//! The endpoint of a page.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-/// Where the page is to be reached.
+/// Where the page listens.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Endpoint {
-    /// An address and a port; 0 takes a free one.
+    /// An address and a port. Port 0 takes a free one.
     Address(SocketAddr),
-    /// A socket of the file system, which none but this user can connect to.
+    /// A socket in the file system that only this user can connect to.
     Socket(PathBuf),
 }

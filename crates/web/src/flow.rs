@@ -1,4 +1,4 @@
-//! A body that is sent as it is made.
+//! A body that is sent in parts, each once it is made.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -7,7 +7,7 @@ use std::task::{Context, Poll};
 use hyper::body::{Body, Bytes, Frame};
 use tokio::sync::mpsc::Receiver;
 
-/// What comes out of a channel.
+/// The parts that a channel gives.
 pub struct Flow(pub Receiver<Bytes>);
 
 impl Body for Flow {

@@ -1,231 +1,167 @@
-//! Each folder: how old its checks are, what is due, and what steers its scrubs.
+//! Each folder: its files, the age of their verifications, its schedule, and buttons.
 
-use std::os::unix::ffi::OsStrExt as _;
-use std::path::Path;
-
-use lanesum_catalog::{Class, Overview, Run, Severity};
+use lanesum_catalog::{Class, Window};
 use maud::{Markup, html};
 
-use crate::login::Session;
-use crate::pages;
-use crate::svg::{Bar, bars};
-use crate::words::{ago, bytes, command, count, files, manners, moment, of, outcome, shown};
+use crate::ages;
+use crate::attention::why_offline;
+use crate::commands::{block, command};
+use crate::pages::token;
+use crate::rows::{self, badge};
+use crate::runs;
+use crate::view::{CLASSES, Context, Folder, Gone, Lists};
+use crate::words::{bytes, count, files, of, shown};
 
-/// Paths that are told one by one of those that could not be looked at.
-const UNSEEN: usize = 5;
-
-/// All of them.
-pub fn section(all: &[Overview], catalog: &Path, session: &Session, now: i64) -> Markup {
+pub fn section(context: &Context, folders: &[Folder], lists: &Lists) -> Markup {
     html! {
-        section aria-labelledby="folders-head" {
+        section aria-labelledby="folders-head" hidden[folders.is_empty()] {
             h2 #folders-head { "Folders" }
-            @if all.is_empty() {
-                p { "Nothing is cataloged. " code { (command(catalog, "add", None)) " DIR" } " takes a folder up." }
-            }
-            @for it in all { (folder(it, catalog, session, now)) }
+            @for folder in folders { (article(context, folder, lists.deleted(folder.id))) }
         }
     }
 }
 
-fn folder(it: &Overview, catalog: &Path, session: &Session, now: i64) -> Markup {
-    let id = it.root.id();
+fn article(context: &Context, folder: &Folder, deleted: &[Gone]) -> Markup {
+    let id = folder.id;
+    let class = if folder.offline.is_some() { "card off" } else { "card" };
     html! {
-        article id={ "folder-" (id) } {
-            h3 { bdi { (shown(it.root.path.as_os_str().as_bytes())) } }
-            div id={ "facts-" (id) } data-live {
-                p { (files(it.files)) ", " (bytes(it.root.bytes.max(0).cast_unsigned())) }
-                (not_done(it, catalog))
-                @if it.files > 0 { (ages(it, now)) }
-                p { (due(it)) }
-                @if let Some(run) = &it.last { p { "Last: " (words(run, it.is_at_work, catalog)) "." } }
+        article id={ "folder-" (id) } data-live class=(class) {
+            h3 { (rows::path(&folder.path)) }
+            p class="facts" {
+                (files(folder.files)) ", " (bytes(folder.bytes)) ", profile " (folder.settings.profile.name())
+                @for algorithm in folder.settings.algorithms.iter() { ", " (algorithm) }
             }
-            (steer(it, session))
+            @if let Some(away) = &folder.offline {
+                p { (badge(Class::Offline)) " " (why_offline(folder, away)) }
+            }
+            (counts(folder))
+            @if folder.files > 0 { (ages::figure(folder)) }
+            (schedule(context, folder))
+            (list_deleted(context, folder, deleted))
+            (steer(context, folder))
         }
     }
 }
 
-/// What is wrong with the folder, or was not looked at.
-fn not_done(it: &Overview, catalog: &Path) -> Markup {
+/// Files by class, each with its number.
+fn counts(folder: &Folder) -> Markup {
+    let counted = CLASSES.iter().map(|class| (*class, folder.count(*class)));
     html! {
-        ul class="bad" {
-            @if let Some(why) = &it.root.suspended { li { "SUSPENDED: " (shown(why.as_bytes())) ". Nothing of it is read." } }
-            @if let Some(since) = it.manners.paused { li { "PAUSED since " (moment(since)) ": nothing is scrubbed." } }
-            @for unseen in it.unseen.iter().take(UNSEEN) {
-                li {
-                    "NOT LOOKED AT: " bdi { (shown(unseen.path.as_os_str().as_bytes())) }
-                    " (" (shown(unseen.why.as_bytes())) "). "
-                    code { (command(catalog, "audit", None)) }
+        ul class="counts" {
+            @if folder.offline.is_some() { li { "Last known:" } }
+            @for (class, number) in counted.filter(|(_, number)| *number > 0) {
+                li { b { (count(number)) } " " (class) }
+            }
+        }
+    }
+}
+
+/// Files of a working folder whose records `update` deleted.
+fn list_deleted(context: &Context, folder: &Folder, deleted: &[Gone]) -> Markup {
+    html! {
+        @if !deleted.is_empty() {
+            details id={ "deleted-" (folder.id) } {
+                summary { (files(deleted.len() as u64)) " deleted in the last " (runs::DAYS) " days" }
+                ul class="rows" {
+                    @for gone in deleted.iter().take(Lists::MOST) {
+                        li { div class="row" { bdi { (shown(&gone.name)) } " " span class="brief" { (context.time(gone.at)) } } }
+                    }
+                }
+                @if deleted.len() > Lists::MOST {
+                    p { "The newest " (Lists::MOST) ". For all of them, run:" }
+                    (block(&command(&context.catalog, "report --deleted")))
                 }
             }
-            @if it.unseen.len() > UNSEEN {
-                li { "NOT LOOKED AT: " (count((it.unseen.len() - UNSEEN) as u64)) " more." }
-            }
-            @for (words, verb) in known(it) {
-                li { (words) @if let Some(verb) = verb { ". " code { (command(catalog, verb, None)) } } }
-            }
-            @if it.late > 0 {
-                @let days = it.root.policy.late_after_days();
-                li {
-                    "LATE: " (files(it.late)) " not read for longer than " (of(days.into(), "day"))
-                    @if it.ahead > 0 { ", or of a time later than now (" (count(it.ahead)) "): is the clock right?" }
-                    @else { "." }
-                    " " code { (command(catalog, &format!("scrub --older-than {days}d"), None)) }
-                }
-            }
-            @if !it.is_taken_up {
-                li { "NOT TAKEN UP: no add or update of it came to its end. " code { (command(catalog, "update", None)) } }
-            }
-            @if it.has_no_file() {
-                li { "NOTHING CATALOGED: no regular file was in it, or all were forgotten since. Is its disk mounted?" }
-            }
-            @if it.never > 0 { li { "NEVER READ: " (files(it.never)) ", of lists. " code { (command(catalog, "update", None)) } } }
-            @for run in &it.undone { li { (words(run, false, catalog)) "." } }
         }
     }
 }
 
-/// What is known of files that are not as cataloged, by what is to be done.
-fn known(it: &Overview) -> Vec<(String, Option<&'static str>)> {
-    let mut lines = Vec::new();
-    for (severity, what, verb) in [
-        (Severity::Damage, "NOT WELL", None),
-        (Severity::Differences, "NOT TAKEN UP", Some("update")),
-        (Severity::NotAllDone, "NOT READ when it was to be", Some("audit")),
-    ] {
-        let rows = it.not_well.iter().filter(|(status, _)| status.severity() == severity);
-        let rows = rows.map(|(status, number)| (status.name(), *number));
-        let others = it.not_taken_up.iter().filter(|_| severity == Severity::Differences);
-        let others = others.map(|(class, number): (&Class, &u64)| (class.name(), *number));
-        let counts: Vec<_> =
-            rows.chain(others).map(|(name, number)| format!("{} {name}", count(number))).collect();
-        if counts.is_empty() {
-            continue;
+fn schedule(context: &Context, folder: &Folder) -> Markup {
+    html! {
+        dl {
+            @if folder.due > 0 { dt { "Due now" } dd { (files(folder.due)) } }
+            @else if let Some(next) = folder.next_due { dt { "Next due" } dd { (context.time(next)) } }
+            @if let Some(last) = &folder.last {
+                dt { "Last run" } dd { (runs::words(context, last, folder.is_running)) }
+            }
+            @if let Some(it) = folder.partly_read.filter(|it| it.files > 0) {
+                dt { "Partly read" }
+                dd { (of(it.files, "long file")) ", " (bytes(it.read)) " of " (bytes(it.of)) }
+            }
+            dt { "Schedule" } dd { (limits(folder)) }
         }
-        let counts = counts.join(", ");
-        // To take up what rotted would make it well.
-        lines.push(if severity == Severity::Differences && it.may_be_rot > 0 {
-            let words = format!("{what}: {counts}; {} may have rotted", count(it.may_be_rot));
-            (words, Some("report --bad"))
-        } else {
-            (format!("{what}: {counts}"), verb)
-        });
     }
-    lines
 }
 
-fn words(run: &Run, is_at_work: bool, catalog: &Path) -> String {
-    let outcome = if is_at_work { "at work now".to_owned() } else { outcome(run, catalog) };
-    let mut words = format!("{} of {}, {outcome}", run.verb, moment(run.started));
-    // Of the others it is not counted.
-    if matches!(&*run.verb, "add" | "update" | "audit" | "scrub") {
-        words += &format!("; {} read", files(run.files.max(0).cast_unsigned()));
+/// The period and the limits: `every 90 days, at most 80.00 MB a second, in 1:00-6:00`.
+fn limits(folder: &Folder) -> String {
+    let settings = &folder.settings;
+    let mut words = match settings.every_days {
+        1 => "every day".to_owned(),
+        days => format!("every {days} days"),
+    };
+    if let Some(rate) = settings.rate {
+        words += &format!(", at most {} a second", bytes(rate));
+    }
+    if let Some(hours) = settings.window {
+        words += &format!(", in {hours}");
     }
     words
 }
 
-/// How long ago the files were checked, against the period.
-fn ages(it: &Overview, now: i64) -> Markup {
-    let every = u64::from(it.root.policy.every_days);
-    let most = it.by_age.iter().copied().max().unwrap_or(0).max(1) as f64;
-    let last = it.by_age.len() - 1;
-    let drawn: Vec<_> = it
-        .by_age
-        .iter()
-        .enumerate()
-        .map(|(place, &number)| {
-            let (class, when) = if place == last {
-                ("late", format!("longer ago than {}, or never", of(every, "day")))
-            } else {
-                let days =
-                    |place: usize| format!("{:.1}", every as f64 * place as f64 / last as f64);
-                (
-                    ["young", "middle", "old"][place / 10],
-                    format!("{} to {} days ago", days(place), days(place + 1)),
-                )
-            };
-            Bar { share: number as f64 / most, class, title: format!("{}: {when}", files(number)) }
-        })
-        .collect();
-    let late = it.by_age[last];
-    let within = share(it.files - late, it.files);
-    let summary = format!("{within} of the files were checked within {}", of(every, "day"));
+/// A form of one button.
+pub fn button(context: &Context, folder: &Folder, verb: &str, label: &str) -> Markup {
     html! {
-        p {
-            (summary)
-            @if late > 0 { ", " strong class="bad" { (files(late)) " longer ago or never" } }
-            @if let Some(oldest) = it.oldest { "; the oldest check: " (ago(oldest, now)) }
-        }
-        (bars(&drawn, &summary))
-        p class="axis" aria-hidden="true" {
-            span { "now" } span { (of(every, "day")) " ago | longer, or never" }
+        form method="post" action={ "/folder/" (folder.id) "/" (verb) } {
+            (token(context)) button { (label) }
         }
     }
 }
 
-/// What is said of less than all is less than 100 %.
-fn share(part: u64, of: u64) -> String {
-    let percent = (u128::from(part) * 100).checked_div(of.into()).unwrap_or(0);
-    if part > 0 && percent == 0 { "less than 1 %".to_owned() } else { format!("{percent} %") }
-}
-
-fn due(it: &Overview) -> String {
-    let begun = it.begun.map_or(String::new(), |it| {
-        let (read, of) = (bytes(it.read), bytes(it.of));
-        format!(" Begun: {}, of which {read} of {of} are read.", files(it.files))
-    });
-    let due = match it.next_due {
-        _ if it.due > 0 => format!("Due: {}.", files(it.due)),
-        Some(next) => format!("Due: nothing until {}.", moment(next)),
-        None => "Due: nothing.".to_owned(),
-    };
-    due + &begun
-}
-
-/// What may be done from here. To accept or to forget is for commands alone.
-fn steer(it: &Overview, session: &Session) -> Markup {
-    let id = it.root.id();
-    let (verb, label) = match it.manners.paused {
-        Some(_) => ("resume", "Resume"),
-        None => ("pause", "Pause"),
-    };
-    let rate = it.manners.rate.map(|rate| (rate as f64 / 1e6).to_string()).unwrap_or_default();
-    let window = it.manners.window.map(|hours| hours.to_string()).unwrap_or_default();
+/// What users can do from the page. `accept` and `forget` are commands only.
+fn steer(context: &Context, folder: &Folder) -> Markup {
+    let steering = &folder.steering;
+    let requested = if steering.requests_everything { "all" } else { "due" };
     html! {
-        div id={ "steer-" (id) } data-live class="steer" {
-            p { "Scrubbed " (manners(&it.manners, it.root.policy.every_days)) "." }
-            form method="post" action={ "/folder/" (id) "/" (verb) } { (pages::token(session)) button { (label) } }
-            // While it is paused nothing is read, whoever asks.
-            @if it.manners.paused.is_none() {
-                form method="post" action={ "/folder/" (id) "/check" } {
-                    (pages::token(session))
-                    button title="Read what is due, whatever the hours" { "Check now" }
-                }
+        @if let Some(since) = steering.paused {
+            p class="note" { "Scrubs are paused since " (context.time(since)) "." }
+        } @else if let Some(at) = steering.requested {
+            p class="note" { "Verification of " (requested) " files requested at " (context.time(at)) "." }
+        }
+        div id={ "steer-" (folder.id) } class="steer" {
+            // Nothing is read while scrubs are paused.
+            @if steering.paused.is_none() {
+                (button(context, folder, "check", "Verify due files"))
+                (button(context, folder, "verify", "Verify everything"))
+                (button(context, folder, "pause", "Pause"))
+            } @else {
+                (button(context, folder, "resume", "Resume"))
             }
-            @if it.manners.asked.is_some() && it.manners.paused.is_none() { p { "Asked for: what is due is read as soon as it can be." } }
-            details {
-                summary { "How it is scrubbed" }
-                form method="post" action={ "/folder/" (id) "/limit" } {
-                    (pages::token(session))
-                    label { "Every so many days" input name="every" type="number" min="1" max="36500" required value=(it.root.policy.every_days); }
-                    label { "At most so many MB a second (empty: no limit)" input name="rate" inputmode="decimal" value=(rate); }
-                    label { "In these hours, such as 1:00-6:00 (empty: any)" input name="between" value=(window); }
-                    button { "Change" }
-                }
-            }
+            details id={ "limits-" (folder.id) } { summary { "Change the schedule" } (form(context, folder)) }
         }
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn all_but_one_is_not_all() {
-        assert_eq!(share(999_999, 1_000_000), "99 %");
-        assert_eq!(
-            (share(7, 7), share(1, 1000), share(0, 7)),
-            ("100 %".into(), "less than 1 %".into(), "0 %".into())
-        );
+fn form(context: &Context, folder: &Folder) -> Markup {
+    let settings = &folder.settings;
+    let rate = settings.rate.map(|rate| (rate as f64 / 1e6).to_string()).unwrap_or_default();
+    let hours = settings.window.as_ref().map(Window::to_string).unwrap_or_default();
+    html! {
+        form method="post" action={ "/folder/" (folder.id) "/limit" } {
+            (token(context))
+            label {
+                "Verify each file every ... days"
+                input name="every" type="number" min="1" max="36500" required value=(settings.every_days);
+            }
+            label {
+                "Read at most ... MB a second (empty: no limit)"
+                input name="rate" inputmode="decimal" value=(rate);
+            }
+            label {
+                "Read in these hours only, for example 1:00-6:00 (empty: any)"
+                input name="between" value=(hours);
+            }
+            button { "Save" }
+        }
     }
 }

@@ -1,10 +1,10 @@
-//! Who may ask at all. To listen on this machine alone is not enough: any web site can send a
-//! browser here under a name of its own, or make it post a form.
+//! Refuses requests that other web sites cause. To listen on the loopback address is not enough: any
+//! site can let its own name resolve to it, or make a browser post a form to it.
 //!
-//! - The page answers to its own names only (421), so that no name of another site leads here.
-//! - What changes something has to come from the page itself: by `Origin`, by `Sec-Fetch-Site`,
-//!   and by a token that only the page has (`login.rs`).
-//! - Whatever is answered says that nothing may be run or fetched but what is here.
+//! - The page answers to its own names only (421), so that no name of a different site works.
+//! - Requests that change something must come from the page itself. `Origin`, `Sec-Fetch-Site` and
+//!   a token in each form show that (`login.rs`).
+//! - Headers of every answer forbid scripts, styles and frames from elsewhere.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use axum::response::{IntoResponse as _, Response};
 use crate::endpoint::Endpoint;
 use crate::pages;
 
-/// Of every answer.
+/// Headers of every answer.
 const HEADERS: &[(&str, &str)] = &[
     (
         "content-security-policy",
@@ -32,15 +32,16 @@ const HEADERS: &[(&str, &str)] = &[
     ("cache-control", "no-store"),
 ];
 
-/// The names that the page is called by.
+/// The host names of the page.
 #[derive(Debug)]
 pub struct Names {
-    /// Names of this machine, in lower case, and those that somebody gave.
+    /// Names of this machine and names from the settings, in lower case.
     own: Vec<String>,
     given: Vec<String>,
-    /// The port of the first; any behind a socket, since whoever forwards to it chooses one.
+    /// The port of the own names; none allows any port, since users choose one when they forward to
+    /// a socket.
     port: Option<u16>,
-    /// Where it listens, if that is no socket.
+    /// The address that it listens at, unless that is a socket.
     address: Option<IpAddr>,
 }
 
@@ -68,7 +69,7 @@ impl Names {
         Self { own, given, port, address: Some(address) }
     }
 
-    /// Whether a browser that says `host` means this page.
+    /// Whether `host` names this page.
     pub fn has(&self, host: &str) -> bool {
         let host = host.to_ascii_lowercase();
         let Some((name, port)) = split(&host) else { return false };
@@ -77,7 +78,7 @@ impl Names {
         is_own || self.given.iter().any(|given| *given == host || given == name)
     }
 
-    /// Names to say: those that lead to where it listens.
+    /// The names that lead to the address where the page listens.
     pub fn words(&self) -> String {
         let port = self.port.map_or(String::new(), |port| format!(":{port}"));
         let own = self.own.iter().filter(|name| leads_to(name, self.address));
@@ -86,14 +87,14 @@ impl Names {
     }
 }
 
-/// Whether one of the own names leads to this address; to a socket whoever forwards to it decides.
+/// Whether an own name leads to this address. To a socket, all of them can be forwarded.
 fn leads_to(name: &str, address: Option<IpAddr>) -> bool {
     let Some(address) = address else { return true };
     let named = name.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
     match named {
         Ok(named) if address.is_unspecified() => named.is_ipv4() == address.is_ipv4(),
         Ok(named) => named == address,
-        // `localhost`, which is the first address of the machine to itself.
+        // `localhost` is the first loopback address.
         Err(_) => {
             let first = [Ipv4Addr::LOCALHOST.into(), IpAddr::from(Ipv6Addr::LOCALHOST)];
             address.is_unspecified() || first.contains(&address)
@@ -101,7 +102,7 @@ fn leads_to(name: &str, address: Option<IpAddr>) -> bool {
     }
 }
 
-/// A host as a name and a port; none of what is no host.
+/// The name and the port of a host; none where it is invalid.
 fn split(host: &str) -> Option<(&str, Option<u16>)> {
     let end = if host.starts_with('[') {
         host.find(']')? + 1
@@ -118,14 +119,14 @@ fn split(host: &str) -> Option<(&str, Option<u16>)> {
     }
 }
 
-/// The one value of a header, if it has one.
+/// The value of a header that occurs exactly once.
 fn one(headers: &HeaderMap, name: impl header::AsHeaderName) -> Option<&str> {
     let mut values = headers.get_all(name).iter();
     let value = values.next()?.to_str().ok()?;
     values.next().is_none().then_some(value)
 }
 
-/// Refuses requests that mean another site, or come from one to change something.
+/// Refuses requests for different host names, and changes that a different site asks for.
 pub async fn guard(State(names): State<Arc<Names>>, request: Request, next: Next) -> Response {
     let mut response = match refusal(&names, &request) {
         Some(refusal) => refusal,
@@ -142,27 +143,28 @@ pub async fn guard(State(names): State<Arc<Names>>, request: Request, next: Next
 fn refusal(names: &Names, request: &Request) -> Option<Response> {
     let headers = request.headers();
     let host = one(headers, header::HOST);
-    // Who asks for a whole address, as of a proxy, means that one.
+    // A request for a whole address, as to a proxy, names the host twice.
     let asked = request.uri().authority().map(|it| it.as_str());
     let Some(host) = host.filter(|&host| names.has(host) && asked.is_none_or(|it| it == host))
     else {
         let words = format!(
-            "This page is not called so. It is at {}; `lanesum serve --host NAME` gives it another name.",
+            "The address has a wrong host name. This page is at {}. To allow a name, start \
+             lanesum serve with --host NAME.",
             names.words()
         );
-        return Some(
-            (StatusCode::MISDIRECTED_REQUEST, pages::told("Another page", &words)).into_response(),
-        );
+        let page = pages::message("Wrong host name", &words);
+        return Some((StatusCode::MISDIRECTED_REQUEST, page).into_response());
     };
     let may_change = !matches!(*request.method(), Method::GET | Method::HEAD);
     if may_change && !is_from_here(headers, host) {
-        let words = "What changes something has to come from this page itself.";
-        return Some((StatusCode::FORBIDDEN, pages::told("Not from here", words)).into_response());
+        let words = "Only this page itself may send this form.";
+        let page = pages::message("Form from a different site", words);
+        return Some((StatusCode::FORBIDDEN, page).into_response());
     }
     None
 }
 
-/// Whether the page at `host` sent it.
+/// Whether the page at `host` sent the request.
 fn is_from_here(headers: &HeaderMap, host: &str) -> bool {
     let origin = one(headers, header::ORIGIN);
     let origin = origin.and_then(|it| it.strip_prefix("http://").or(it.strip_prefix("https://")));
@@ -170,7 +172,7 @@ fn is_from_here(headers: &HeaderMap, host: &str) -> bool {
     is_own
         && match headers.contains_key("sec-fetch-site") {
             true => one(headers, "sec-fetch-site") == Some("same-origin"),
-            // Browsers say it where the connection is safe: to the machine itself.
+            // Browsers always send it to the loopback address.
             false => !is_loopback(host),
         }
 }
@@ -197,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_other_sites_are_none() {
+    fn names_of_different_sites_are_refused() {
         let own = names("127.0.0.1:8417", &["nas.example"]);
         for host in [
             "localhost:8417",
@@ -242,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_are_told_lead_here() {
+    fn printed_names_lead_to_the_page() {
         for (endpoint, words) in [
             ("127.0.0.1:8417", "localhost:8417, 127.0.0.1:8417, nas"),
             ("127.0.0.2:8417", "127.0.0.2:8417, nas"),
@@ -257,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_page_itself_changes_something() {
+    fn forms_of_different_sites_are_refused() {
         let is = |origin: Option<&str>, site: Option<&str>, host: &str| {
             let mut headers = HeaderMap::new();
             for (name, value) in [("origin", origin), ("sec-fetch-site", site)] {
@@ -283,7 +285,7 @@ mod tests {
         ] {
             assert!(!is(origin, site, host), "{origin:?} {site:?}");
         }
-        // To a name without a certificate no browser says it.
+        // Browsers do not send it to a host name without TLS.
         assert!(is(Some("http://nas:8417"), None, "nas:8417"));
         assert!(!is(Some("http://nas:8417"), Some("cross-site"), "nas:8417"));
     }

@@ -1,52 +1,66 @@
-//! The page of the catalog's daemon: what is not well, what is due, how it goes.
+//! The web page of the catalog's daemon: damaged and missing files, schedule, progress.
 //!
-//! | you want | take |
+//! | you want to | use |
 //! |---|---|
-//! | an endpoint to be reached at | [`Door::open`]: an address or a socket |
-//! | the page there | [`Door::serve`], with what the daemon is, a [`Daemon`] |
+//! | listen at an address or a socket | [`Door::open`] |
+//! | serve the page there | [`Door::serve`], with a [`Daemon`] |
 //!
-//! Everything is read from the catalog through connections that cannot write, one for each page
-//! that is made. What steers scrubs goes the way of `lanesum pause` and the like; to accept what is
-//! there, or to forget it, is for commands alone.
+//! Each page reads the catalog through its own read-only connection. Buttons pause, limit and
+//! request scrubs as the commands do. `accept` and `forget` are commands only.
 //!
 //! ```text
-//! what the caller gives and is told       daemon.rs, endpoint.rs, app.rs
-//! an address or a socket, connections      door.rs
-//! who may ask: Host, Origin, headers       guard.rs
-//! who is logged in: codes, cookies         login.rs
-//! what is answered                         routes.rs, steer.rs, live.rs, flow.rs
-//! pages                                    pages.rs, bad.rs, folders.rs, history.rs, svg.rs,
-//!                                          words.rs
-//! what a browser fetches beside them       style.css, script.js, icon.svg
+//! interface to the caller                  daemon.rs, endpoint.rs, app.rs
+//! address, socket, connections             door.rs, progress.rs
+//! host names, origins, headers             guard.rs
+//! codes, tokens, cookies                   login.rs
+//! requests and answers                     routes.rs, steer.rs, live.rs, flow.rs
+//! catalog -> plain data                    load.rs, view.rs
+//! plain data -> HTML                       front.rs and its parts: verdict.rs, attention.rs,
+//!                                          changes.rs, folders.rs, ages.rs, runs.rs, glossary.rs;
+//!                                          file.rs, rows.rs, pages.rs, failure.rs
+//! text                                     words.rs, commands.rs
+//! static files                             style.css, script.js, icon.svg
 //! ```
 //!
-//! Nothing here prints. One thread is started, and up to four that read the catalog.
+//! Nothing here prints. The page has one thread, and up to four more that read the catalog.
 
 #![forbid(unsafe_code)]
 
+mod ages;
 mod app;
-mod bad;
+mod attention;
+mod changes;
+mod commands;
 mod daemon;
 mod door;
 mod endpoint;
+mod failure;
+mod file;
 mod flow;
 mod folders;
+mod front;
+mod glossary;
 mod guard;
-mod history;
 mod live;
+mod load;
 mod login;
 mod pages;
 mod progress;
 mod routes;
+mod rows;
+mod runs;
+#[cfg(test)]
+mod samples;
 mod steer;
-mod svg;
+mod verdict;
+mod view;
 mod words;
 
 pub use daemon::{Daemon, Reading, Settings};
 pub use door::Door;
 pub use endpoint::Endpoint;
 
-/// The example of the page on the registry, tested.
+/// Tests the example of the README.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -1,5 +1,6 @@
-//! How it goes, now and as it changes.
+//! The progress of the current read, and events that tell browsers about changes.
 
+use std::os::unix::ffi::OsStrExt as _;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,7 +12,6 @@ use hyper::body::Bytes;
 use lanesum_catalog::Catalog;
 use maud::{Markup, html};
 use serde_json::json;
-use std::os::unix::ffi::OsStrExt as _;
 use tokio::sync::mpsc;
 use tokio::time::{MissedTickBehavior, interval};
 
@@ -20,50 +20,42 @@ use crate::daemon::Reading;
 use crate::flow::Flow;
 use crate::words::{bytes, count, files, shown, time};
 
-/// Between two looks.
-const LOOK: Duration = Duration::from_secs(1);
-/// Browsers that are told at a time.
+/// Between two events.
+const PERIOD: Duration = Duration::from_secs(1);
+/// Browsers that get events at a time.
 pub const LISTENERS: usize = 16;
 
-/// What is read now.
+/// The progress. It is hidden while nothing is read.
 pub fn section(reading: Option<&Reading>) -> Markup {
     html! {
-        section aria-labelledby="now-head" {
-            h2 #now-head { "Now" }
-            p #now { (words(reading)) }
-            progress #progress hidden[reading.is_none()] aria-label="Bytes of this part"
+        section #reading class="card" hidden[reading.is_none()] aria-labelledby="reading-head" {
+            h2 #reading-head { "Reading" }
+            p #now { (reading.map(words).unwrap_or_default()) }
+            progress #progress aria-labelledby="reading-head"
                 max=(reading.map_or(1, |it| it.of_bytes.max(1))) value=(reading.map_or(0, |it| it.bytes)) {}
-            dl class="numbers" {
-                dt { "Rate" } dd #rate { (rate(reading)) }
-                dt { "Time left" } dd #left { (left(reading)) }
-            }
-            noscript { p { "Load the page again for newer numbers." } }
+            noscript { p { "Reload the page for current numbers." } }
         }
     }
 }
 
-fn words(reading: Option<&Reading>) -> String {
-    let Some(it) = reading else { return "Nothing is read at the moment.".to_owned() };
-    format!(
-        "Reads {}: {} of {}, {} of {}.",
+/// `/srv/photos: 250.00 MB of 1.00 GB, 3 of 10 files, 80.00 MB/s, 5 minutes left`.
+fn words(it: &Reading) -> String {
+    let mut words = format!(
+        "{}: {} of {}, {} of {}, {}/s",
         shown(it.root.as_os_str().as_bytes()),
         bytes(it.bytes),
         bytes(it.of_bytes),
         count(it.files),
-        files(it.of_files)
-    )
+        files(it.of_files),
+        bytes(it.rate)
+    );
+    if let Some(left) = it.left {
+        words += &format!(", {} left", time(left));
+    }
+    words
 }
 
-fn rate(reading: Option<&Reading>) -> String {
-    reading.map_or_else(|| "-".to_owned(), |it| bytes(it.rate) + "/s")
-}
-
-fn left(reading: Option<&Reading>) -> String {
-    let left = reading.and_then(|it| it.left);
-    left.map_or_else(|| "-".to_owned(), time)
-}
-
-/// Tells a browser each second how it goes, and whether the catalog is another.
+/// Sends a browser an event each second: the progress, and the version of the catalog.
 pub async fn stream(State(app): State<Arc<App>>, headers: HeaderMap) -> Response {
     if app.login.session(&headers).is_none() {
         return StatusCode::FORBIDDEN.into_response();
@@ -74,15 +66,15 @@ pub async fn stream(State(app): State<Arc<App>>, headers: HeaderMap) -> Response
     let (send, receive) = mpsc::channel(4);
     tokio::spawn(async move {
         let _place = place;
-        let mut looks = interval(LOOK);
-        looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        // Whoever is logged out is told no more.
+        let mut ticks = interval(PERIOD);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        // A browser that logs out gets no more events.
         while !send.is_closed() && app.login.session(&headers).is_some() {
-            looks.tick().await;
+            ticks.tick().await;
             let app = Arc::clone(&app);
-            let Ok(words) = tokio::task::spawn_blocking(move || event(&app)).await else { return };
-            // Whoever is slow misses some.
-            let _ = send.try_send(words);
+            let Ok(event) = tokio::task::spawn_blocking(move || event(&app)).await else { return };
+            // A slow browser misses some events.
+            let _ = send.try_send(event);
         }
     });
     let kind = [(header::CONTENT_TYPE, "text/event-stream")];
@@ -92,19 +84,16 @@ pub async fn stream(State(app): State<Arc<App>>, headers: HeaderMap) -> Response
 fn event(app: &App) -> Bytes {
     let reading = app.daemon.reading();
     let reading = reading.as_ref();
-    let told = json!({
-        "now": words(reading),
-        "rate": rate(reading),
-        "left": left(reading),
+    let event = json!({
+        "now": reading.map(words),
         "done": reading.map(|it| it.bytes),
         "of": reading.map(|it| it.of_bytes.max(1)),
         "version": version(app),
     });
-    format!("data: {told}\n\n").into()
+    format!("data: {event}\n\n").into()
 }
 
-/// A number that is another one after somebody wrote to the catalog; none where that cannot be
-/// known.
+/// A number that changes with each write to the catalog; none where it cannot be read.
 fn version(app: &App) -> Option<i64> {
     let mut watch = app.watch.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     if watch.is_none() {

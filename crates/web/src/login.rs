@@ -1,8 +1,8 @@
-//! Who is logged in: whoever typed the code that the daemon told, or the token that it was given.
+//! Logging in with a code that the daemon prints, or with a token from a file.
 //!
-//! A code logs in once, and then there is another. It is typed, and never part of an address, which
-//! browsers keep and send on. What a browser keeps instead is a cookie of 256 random bits, which no
-//! other site can make it send; each form has a token beside it.
+//! A code is valid once; then a new one is printed. Users type it. It is never part of an address,
+//! since browsers store addresses and send them on. The browser gets a cookie of 256 random bits,
+//! which no other site can make it send, and each form carries a token in addition.
 
 use std::collections::VecDeque;
 use std::io;
@@ -15,15 +15,15 @@ use constant_time_eq::constant_time_eq;
 
 use crate::endpoint::Endpoint;
 
-/// Letters that are not taken for others.
+/// Letters that users do not confuse.
 const LETTERS: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
-/// Browsers that are logged in at a time: the oldest is forgotten.
+/// Browsers that are logged in at a time. One more logs the oldest out.
 const SESSIONS: usize = 32;
 const LONGEST: Duration = Duration::from_secs(30 * 24 * 60 * 60);
-/// Letters of a code, in groups of four. One of 2^60 is not found by trying, so that what is right
-/// is good however much was wrong: else whoever tries keeps everybody out.
+/// Letters of a code, in groups of four. One of 2^60 codes cannot be guessed, so the right code is
+/// valid after any number of wrong ones. Otherwise an attacker could lock all users out.
 const CODE: usize = 12;
-/// Wrong words in a minute, after which whoever types one is told that it is not his alone.
+/// Wrong codes in a minute after which the page mentions them.
 const WRONG: u32 = 10;
 const MINUTE: Duration = Duration::from_secs(60);
 
@@ -31,24 +31,24 @@ const MINUTE: Duration = Duration::from_secs(60);
 #[derive(Clone)]
 pub struct Session {
     cookie: String,
-    /// What its forms carry.
+    /// The token of its forms.
     pub token: String,
     since: Instant,
 }
 
-/// What came of it that somebody typed a word.
+/// The result of a login.
 pub enum Answer {
-    /// A cookie to keep.
+    /// The browser is logged in.
     In(Session),
     Wrong,
-    /// As were many others in this minute.
+    /// Wrong, as many others in this minute.
     ManyWrong,
 }
 
 pub struct Login {
-    /// What the cookie is called. Cookies know of no ports.
+    /// The name of the cookie, with the port, since browsers share cookies between ports.
     name: String,
-    /// A token that was given; it stays good.
+    /// The token from the settings, which stays valid.
     given: Option<String>,
     state: Mutex<State>,
 }
@@ -56,13 +56,13 @@ pub struct Login {
 struct State {
     code: String,
     sessions: VecDeque<Session>,
-    /// How many were wrong in this minute.
+    /// The start of this minute, and its wrong codes.
     wrong: (Instant, u32),
 }
 
 impl Login {
     /// # Errors
-    /// The system gives no random bytes.
+    /// The system has no random bytes.
     pub fn new(endpoint: &Endpoint, given: Option<String>) -> io::Result<Self> {
         let name = match endpoint {
             Endpoint::Address(address) => format!("lanesum-{}", address.port()),
@@ -76,20 +76,20 @@ impl Login {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The code that logs in; none where a token does.
+    /// The code that is valid now; none where a token is used.
     pub fn code(&self) -> Option<String> {
         self.given.is_none().then(|| self.lock().code.clone())
     }
 
-    /// Whether there is a token in place of codes.
+    /// Whether a token is used in place of codes.
     pub fn takes_token(&self) -> bool {
         self.given.is_some()
     }
 
-    /// Logs in whoever typed the right word.
+    /// Logs a browser in if the code or token is right.
     ///
     /// # Errors
-    /// The system gives no random bytes.
+    /// The system has no random bytes.
     pub fn log_in(&self, typed: &str) -> io::Result<Answer> {
         let mut state = self.lock();
         let is_right = match &self.given {
@@ -112,7 +112,7 @@ impl Login {
         Ok(Answer::In(session))
     }
 
-    /// The browser that these headers are of, if it is logged in.
+    /// The session that these headers belong to, if they belong to one.
     pub fn session(&self, headers: &HeaderMap) -> Option<Session> {
         let mut state = self.lock();
         state.sessions.retain(|session| session.since.elapsed() < LONGEST);
@@ -131,17 +131,17 @@ impl Login {
         found
     }
 
-    /// Forgets a browser.
+    /// Logs a browser out.
     pub fn log_out(&self, session: &Session) {
         self.lock().sessions.retain(|it| it.token != session.token);
     }
 
-    /// What lets a browser keep a cookie; `is_secure` where it came through TLS.
+    /// The header that sets the cookie; `is_secure` where the browser uses TLS.
     pub fn cookie(&self, session: &Session, is_secure: bool) -> String {
         self.set_cookie(&session.cookie, LONGEST.as_secs(), is_secure)
     }
 
-    /// What lets it forget that.
+    /// The header that deletes the cookie.
     pub fn no_cookie(&self) -> String {
         self.set_cookie("", 0, false)
     }
@@ -156,7 +156,7 @@ impl Login {
 }
 
 impl Session {
-    /// Whether a form carries its token.
+    /// Whether this is the token of its forms.
     pub fn is_of(&self, token: &str) -> bool {
         constant_time_eq(token.as_bytes(), self.token.as_bytes())
     }
@@ -172,14 +172,14 @@ fn random() -> io::Result<String> {
     Ok(bytes::<32>()?.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-/// `K7QF-29TM-4XWD`.
+/// A random code: `K7QF-29TM-4XWD`.
 fn code() -> io::Result<String> {
     let letters = bytes::<CODE>()?.map(|byte| char::from(LETTERS[usize::from(byte % 32)]));
     let groups: Vec<_> = letters.chunks(4).map(String::from_iter).collect();
     Ok(groups.join("-"))
 }
 
-/// A code as it is meant, however it was typed.
+/// A typed code without its typing errors: lower case, separators, O and I for 0 and 1.
 fn read(typed: &str) -> String {
     let letters = typed.chars().filter(|letter| letter.is_ascii_alphanumeric());
     let letters = letters.map(|letter| match letter.to_ascii_uppercase() {
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn a_code_logs_in_once() {
+    fn a_code_is_valid_once() {
         let login = login(None);
         let code = login.code().unwrap();
         let typed = format!(" {} ", code.to_lowercase().replace('0', "o").replace('-', " "));
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_right_logs_in_however_much_was_wrong() {
+    fn the_right_code_works_after_many_wrong_ones() {
         let token = "a token of some length";
         for login in [login(Some(token)), login(None)] {
             assert_eq!(login.code().is_some(), !login.takes_token());
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn the_oldest_browser_is_forgotten() {
+    fn the_oldest_browser_is_logged_out() {
         let login = login(Some("token"));
         let log_in = || match login.log_in("token").unwrap() {
             Answer::In(session) => login.cookie(&session, false),

@@ -1,5 +1,5 @@
-//! Connections whose other end reads: one that takes nothing for a while is over, or whoever opens
-//! many of them and reads none keeps everybody else from the page.
+//! Connections that time out when the client reads nothing. Otherwise a client that opens many
+//! connections and reads none keeps all others from the page.
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;
@@ -9,13 +9,13 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Sleep, sleep};
 
-/// So long nothing may be taken of what waits to be written.
+/// The longest time for which a write may make no progress.
 pub const STALLED: Duration = Duration::from_secs(30);
 
-/// A stream on which a write has to make progress. Reading is as ever.
+/// A stream whose writes time out. Reads are unchanged.
 pub struct Progress<S> {
     stream: S,
-    /// When it is over, from a write that has to wait until the next one that does not.
+    /// The end of the patience, while a write waits.
     deadline: Option<Pin<Box<Sleep>>>,
 }
 
@@ -24,7 +24,7 @@ impl<S> Progress<S> {
         Self { stream, deadline: None }
     }
 
-    /// The same, unless it waits for too long.
+    /// Returns what a write returned, or an error after the timeout.
     fn hold<T>(
         &mut self,
         context: &mut Context<'_>,
@@ -73,7 +73,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Progress<S> {
         self.stream.is_write_vectored()
     }
 
-    // Neither waits for whoever reads.
+    // Neither waits for the client to read.
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         Pin::new(&mut self.stream).poll_flush(context)
     }

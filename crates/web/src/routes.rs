@@ -1,4 +1,4 @@
-//! What is answered to what.
+//! The answers to requests.
 
 use std::collections::HashMap;
 use std::io;
@@ -14,7 +14,8 @@ use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{get, post};
 use hyper::body::Bytes;
-use lanesum_catalog::{Catalog, CatalogError};
+use jiff::tz::TimeZone;
+use lanesum_catalog::{Catalog, CatalogError, Class};
 use maud::{Markup, html};
 use tokio::sync::{Semaphore, mpsc};
 use tokio::task::spawn_blocking;
@@ -24,21 +25,24 @@ use crate::app::App;
 use crate::daemon::{Daemon, Settings};
 use crate::endpoint::Endpoint;
 use crate::flow::Flow;
+use crate::front;
 use crate::guard::{Names, guard};
 use crate::live::LISTENERS;
 use crate::login::{Answer, Login, Session};
 use crate::steer::{Refusal, steer};
-use crate::words::{failure, moment, now, shown};
-use crate::{bad, folders, history, live, pages};
+use crate::view::Context;
+use crate::words::{now, sentence};
+use crate::{failure, file, live, load, pages};
 
-/// Bytes of a form, and how long it may take to come.
+/// Bytes of a form, and the time in which it has to arrive.
 const FORM: usize = 4 << 10;
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Parts of a page that wait to be sent: a reader of the catalog never waits for a browser.
+/// Parts of a page that wait to be sent. All parts have room, so that a reader of the catalog never
+/// waits for a browser.
 const PARTS: usize = 8;
 
 /// # Errors
-/// The system gives no random bytes.
+/// The system has no random bytes.
 pub fn router(
     settings: Settings,
     endpoint: &Endpoint,
@@ -47,24 +51,25 @@ pub fn router(
     let names = Arc::new(Names::new(endpoint, &settings.names));
     let login = Login::new(endpoint, settings.token.clone())?;
     if let Some(code) = login.code() {
-        daemon.tell_code(&code);
+        daemon.show_code(&code);
     }
     let listeners = Arc::new(Semaphore::new(LISTENERS));
     let app = Arc::new(App { settings, daemon, login, watch: Mutex::new(None), listeners });
     Ok(Router::new()
-        .route("/", get(front))
-        .route("/file/{id}", get(file))
+        .route("/", get(front_page))
+        .route("/file/{id}", get(file_page))
+        .route("/files/{root}/{class}", get(list_page))
         .route("/live", get(live::stream))
         .route("/login", get(login_page).post(log_in))
         .route("/logout", post(log_out))
-        .route("/folder/{id}/{verb}", post(change))
+        .route("/folder/{id}/{action}", post(change))
         .route("/style.css", get(|| fixed("text/css; charset=utf-8", include_str!("style.css"))))
         .route(
             "/script.js",
             get(|| fixed("text/javascript; charset=utf-8", include_str!("script.js"))),
         )
         .route("/icon.svg", get(|| fixed("image/svg+xml", include_str!("icon.svg"))))
-        .fallback(nothing)
+        .fallback(async || not_found("There is no page at this address."))
         .layer(from_fn_with_state(names, guard))
         .with_state(app))
 }
@@ -73,12 +78,12 @@ async fn fixed(kind: &'static str, text: &'static str) -> Response {
     ([(CONTENT_TYPE, kind)], text).into_response()
 }
 
-async fn nothing() -> Response {
-    not_there("Nothing is here.")
+fn message(status: StatusCode, title: &str, words: &str) -> Response {
+    (status, pages::message(title, words)).into_response()
 }
 
-fn not_there(words: &str) -> Response {
-    (StatusCode::NOT_FOUND, pages::told("Not found", words)).into_response()
+fn not_found(words: &str) -> Response {
+    message(StatusCode::NOT_FOUND, "Not found", words)
 }
 
 fn see(place: &str) -> Response {
@@ -87,15 +92,11 @@ fn see(place: &str) -> Response {
 }
 
 fn failed(error: &dyn std::fmt::Display) -> Response {
-    did_not_work(&shown(error.to_string().as_bytes()))
+    message(StatusCode::INTERNAL_SERVER_ERROR, "Error", &sentence(&error.to_string()))
 }
 
-fn failed_by_catalog(app: &App, error: &CatalogError) -> Response {
-    did_not_work(&failure(&app.settings.catalog, error))
-}
-
-fn did_not_work(words: &str) -> Response {
-    (StatusCode::INTERNAL_SERVER_ERROR, pages::told("This did not work", words)).into_response()
+fn failed_by_catalog(error: &CatalogError) -> Response {
+    message(StatusCode::INTERNAL_SERVER_ERROR, "Error", &failure::text(error))
 }
 
 async fn login_page(State(app): State<Arc<App>>, headers: HeaderMap) -> Response {
@@ -105,7 +106,7 @@ async fn login_page(State(app): State<Arc<App>>, headers: HeaderMap) -> Response
     }
 }
 
-/// The fields of a form, if it is one, is small, and comes.
+/// The fields of a form; none where it is not one, is too large, or does not arrive.
 async fn form(request: Request) -> Option<HashMap<String, String>> {
     let (parts, body) = request.into_parts();
     let bytes = timeout(PATIENCE, to_bytes(body, FORM)).await.ok()?.ok()?;
@@ -114,7 +115,7 @@ async fn form(request: Request) -> Option<HashMap<String, String>> {
 }
 
 fn no_form() -> Response {
-    (StatusCode::BAD_REQUEST, pages::told("No form", "A small form is wanted.")).into_response()
+    message(StatusCode::BAD_REQUEST, "Invalid form", "The request has no form, or a large one.")
 }
 
 async fn log_in(State(app): State<Arc<App>>, request: Request) -> Response {
@@ -126,33 +127,31 @@ async fn log_in(State(app): State<Arc<App>>, request: Request) -> Response {
     match app.login.log_in(typed) {
         Ok(Answer::In(session)) => {
             if let Some(code) = app.login.code() {
-                app.daemon.tell_code(&code);
+                app.daemon.show_code(&code);
             }
             ([(SET_COOKIE, app.login.cookie(&session, is_secure))], see("/")).into_response()
         }
-        Ok(Answer::Wrong) => (StatusCode::FORBIDDEN, page("That is not it.")).into_response(),
+        Ok(Answer::Wrong) => (StatusCode::FORBIDDEN, page("This is not valid.")).into_response(),
         Ok(Answer::ManyWrong) => {
-            let words =
-                "That is not it. Many wrong ones were tried in this minute; the right one logs in.";
+            let words = "This is not valid. There were many attempts in this minute.";
             (StatusCode::TOO_MANY_REQUESTS, [(RETRY_AFTER, "60")], page(words)).into_response()
         }
         Err(error) => failed(&error),
     }
 }
 
-/// The fields of a form of a browser that is logged in, with the token of that; else the answer.
+/// The fields of a form that the page sent for a logged-in browser; else the answer.
 async fn own_form(
     app: &App,
     request: Request,
 ) -> Result<(Session, HashMap<String, String>), Response> {
+    let forbidden = |title, words| message(StatusCode::FORBIDDEN, title, words);
     let Some(session) = app.login.session(request.headers()) else {
-        let words = "Whoever changes something has to be logged in.";
-        return Err((StatusCode::FORBIDDEN, pages::told("Not logged in", words)).into_response());
+        return Err(forbidden("Not logged in", "Log in, then try again."));
     };
     let fields = form(request).await.ok_or_else(no_form)?;
     if !fields.get("token").is_some_and(|token| session.is_of(token)) {
-        let words = "The form is not of this page. Load the page again.";
-        return Err((StatusCode::FORBIDDEN, pages::told("Not from here", words)).into_response());
+        return Err(forbidden("Expired form", "Reload the page, then try again."));
     }
     Ok((session, fields))
 }
@@ -169,107 +168,111 @@ async fn log_out(State(app): State<Arc<App>>, request: Request) -> Response {
 
 async fn change(
     State(app): State<Arc<App>>,
-    Path((id, verb)): Path<(String, String)>,
+    Path((id, action)): Path<(String, String)>,
     request: Request,
 ) -> Response {
     let fields = match own_form(&app, request).await {
         Ok((_, fields)) => fields,
         Err(response) => return response,
     };
-    let Ok(id) = id.parse() else { return not_there("No folder is called so.") };
+    let unknown = || not_found("There is no such folder or action.");
+    let Ok(id) = id.parse() else { return unknown() };
     let steered = {
         let app = Arc::clone(&app);
-        spawn_blocking(move || steer(&app.settings.catalog, id, &verb, &fields)).await
+        spawn_blocking(move || steer(&app.settings.catalog, id, &action, &fields)).await
     };
+    let unchanged =
+        |words: &str| message(StatusCode::UNPROCESSABLE_ENTITY, "Nothing changed", words);
     match steered {
         Ok(Ok(())) => see(&format!("/#folder-{id}")),
-        Ok(Err(Refusal::Unknown)) => {
-            not_there("No folder is called so, or nothing can be done with it that is.")
-        }
-        Ok(Err(Refusal::Wrong(words))) => {
-            (StatusCode::UNPROCESSABLE_ENTITY, pages::told("Nothing was changed", &words))
-                .into_response()
-        }
+        Ok(Err(Refusal::Unknown)) => unknown(),
+        Ok(Err(Refusal::Invalid(words))) => unchanged(&words),
         Ok(Err(Refusal::Catalog(
             error @ (CatalogError::TooSlow { .. } | CatalogError::TooShort { .. }),
-        ))) => {
-            let words = failure(&app.settings.catalog, &error);
-            (StatusCode::UNPROCESSABLE_ENTITY, pages::told("Nothing was changed", &words))
-                .into_response()
-        }
-        Ok(Err(Refusal::Catalog(error))) => failed_by_catalog(&app, &error),
+        ))) => unchanged(&failure::text(&error)),
+        Ok(Err(Refusal::Catalog(error))) => failed_by_catalog(&error),
         Err(error) => failed(&error),
     }
 }
 
-async fn file(State(app): State<Arc<App>>, Path(id): Path<String>, headers: HeaderMap) -> Response {
-    if app.login.session(&headers).is_none() {
-        return see("/login");
+fn context(app: &App, session: &Session) -> Context {
+    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    Context {
+        catalog: app.settings.catalog.clone(),
+        host: host.trim().to_owned(),
+        token: session.token.clone(),
+        now: now(),
+        zone: TimeZone::system(),
     }
-    let Ok(id) = id.parse() else { return not_there("No file is called so.") };
-    let made = {
-        let app = Arc::clone(&app);
-        spawn_blocking(move || bad::file(&Catalog::look(&app.settings.catalog)?, id, now()))
-    };
+}
+
+/// Makes a page from the catalog on a thread for it; none is a page that does not exist.
+async fn made(
+    app: &Arc<App>,
+    headers: &HeaderMap,
+    make: impl FnOnce(&Context, &Catalog) -> Result<Option<Markup>, CatalogError> + Send + 'static,
+) -> Response {
+    let Some(session) = app.login.session(headers) else { return see("/login") };
+    let context = context(app, &session);
+    let made = spawn_blocking(move || make(&context, &Catalog::look(&context.catalog)?));
     match made.await {
         Ok(Ok(Some(page))) => page.into_response(),
-        Ok(Ok(None)) => not_there("The catalog knows no file of this number."),
-        Ok(Err(error)) => failed_by_catalog(&app, &error),
+        Ok(Ok(None)) => not_found("The catalog does not have this file or folder."),
+        Ok(Err(error)) => failed_by_catalog(&error),
         Err(error) => failed(&error),
     }
 }
 
-/// The page itself, part after part: its beginning waits for nothing.
-async fn front(
+async fn file_page(
     State(app): State<Arc<App>>,
-    Query(asked): Query<HashMap<String, String>>,
-    method: Method,
+    Path(id): Path<String>,
     headers: HeaderMap,
 ) -> Response {
+    made(&app, &headers, move |context, catalog| {
+        let Ok(id) = id.parse() else { return Ok(None) };
+        let Some(found) = load::file(catalog, id)? else { return Ok(None) };
+        Ok(Some(file::page(context, &found.file, found.copy.as_ref(), &found.events)))
+    })
+    .await
+}
+
+async fn list_page(
+    State(app): State<Arc<App>>,
+    Path((id, class)): Path<(String, String)>,
+    Query(asked): Query<HashMap<String, String>>,
+    headers: HeaderMap,
+) -> Response {
+    let after = asked.get("after").and_then(|after| after.parse().ok()).unwrap_or(0);
+    made(&app, &headers, move |context, catalog| {
+        let class = Class::from_name(&class).filter(|class| *class != Class::Ok);
+        let (Ok(id), Some(class)) = (id.parse::<i64>(), class) else { return Ok(None) };
+        let folders = load::folders(catalog, context.now)?;
+        let Some((root, folder)) = folders.into_iter().find(|(root, _)| root.id() == id) else {
+            return Ok(None);
+        };
+        let files = load::files(catalog, &root, class, after)?;
+        Ok(Some(file::list(context, &folder, class, after, &files)))
+    })
+    .await
+}
+
+/// The front page, part after part. Its beginning waits for nothing.
+async fn front_page(State(app): State<Arc<App>>, method: Method, headers: HeaderMap) -> Response {
     let Some(session) = app.login.session(&headers) else { return see("/login") };
     let kind = [(CONTENT_TYPE, "text/html; charset=utf-8")];
     if method == Method::HEAD {
         return kind.into_response();
     }
-    let after = asked.get("after").and_then(|after| after.parse().ok()).unwrap_or(0);
     let (send, receive) = mpsc::channel(PARTS);
-    // It goes on by itself; there is room for all of it.
+    // It runs to its end whether the browser reads or not.
     spawn_blocking(move || {
         let mut put = |part: Markup| _ = send.try_send(Bytes::from(part.into_string()));
-        put(head(&app, &session));
-        if let Err(error) = parts(&app, &session, after, &mut put) {
-            put(pages::failed(&failure(&app.settings.catalog, &error)));
+        let context = context(&app, &session);
+        put(front::begin(&context));
+        if let Err(error) = front::parts(&context, app.daemon.as_ref(), &mut put) {
+            put(failure::section(&context.catalog, &error));
         }
-        put(html! { (maud::PreEscaped("</main>")) (pages::end()) });
+        put(html! { (front::end(&context)) });
     });
     (kind, Body::new(Flow(receive))).into_response()
-}
-
-fn head(app: &App, session: &Session) -> Markup {
-    use std::os::unix::ffi::OsStrExt as _;
-    html! {
-        (pages::begin("lanesum", true))
-        header {
-            h1 { "lanesum" }
-            p { bdi { (shown(app.settings.catalog.as_os_str().as_bytes())) } ", " span #at data-live { (moment(now())) } }
-            form method="post" action="/logout" { (pages::token(session)) button { "Log out" } }
-        }
-        (maud::PreEscaped("<main>"))
-    }
-}
-
-fn parts(
-    app: &App,
-    session: &Session,
-    after: i64,
-    put: &mut dyn FnMut(Markup),
-) -> Result<(), CatalogError> {
-    let now = now();
-    let catalog = Catalog::look(&app.settings.catalog)?;
-    put(bad::section(&catalog, after, now)?);
-    put(live::section(app.daemon.reading().as_ref()));
-    let all = catalog.overviews(now)?;
-    put(folders::section(&all, catalog.path(), session, now));
-    put(history::section(&catalog, &all, now)?);
-    Ok(())
 }

@@ -1,18 +1,18 @@
-//! What may be done from the page: pause, resume, limit, check now. Never accept, never forget.
+//! What users can do from the page: pause, resume, limit, request a verification.
 
 use std::collections::HashMap;
 use std::path::Path;
 
-use lanesum_catalog::{Catalog, CatalogError, Change, Control};
+use lanesum_catalog::{Catalog, CatalogError, Control, SettingsPatch};
 
 use crate::words::now;
 
-/// Why something was not done.
+/// Why nothing was done.
 pub enum Refusal {
-    /// No folder has this id, or nothing is called so.
+    /// No folder has this id, or no action has this name.
     Unknown,
-    /// What was typed is none.
-    Wrong(String),
+    /// A field is invalid.
+    Invalid(String),
     Catalog(CatalogError),
 }
 
@@ -26,53 +26,58 @@ impl From<CatalogError> for Refusal {
     }
 }
 
-/// Does something with the folder of this id, as a form asks for.
+/// Does an action with the folder of this id, with the fields of a form.
+///
+/// # Errors
+/// See [`Refusal`].
 pub fn steer(
     catalog: &Path,
     id: i64,
-    verb: &str,
+    action: &str,
     form: &HashMap<String, String>,
 ) -> Result<(), Refusal> {
-    let roots = Catalog::look(catalog)?.roots()?;
-    let root = roots.into_iter().find(|root| root.id() == id).ok_or(Refusal::Unknown)?;
+    let root = Catalog::look(catalog)?.root(id)?.ok_or(Refusal::Unknown)?;
     let control = || Control::open(catalog);
-    match verb {
+    match action {
         "pause" => _ = control()?.pause(&root, now())?,
         "resume" => _ = control()?.resume(&root)?,
-        "check" => control()?.check_now(&root, now())?,
+        "check" => control()?.request(&root, false, now())?,
+        "verify" => control()?.request(&root, true, now())?,
         "limit" => {
-            let change = change(form).map_err(Refusal::Wrong)?;
-            control()?.limit(&root, &change)?;
+            let patch = patch(form).map_err(Refusal::Invalid)?;
+            control()?.set(&root, &patch)?;
         }
         _ => return Err(Refusal::Unknown),
     }
     Ok(())
 }
 
-/// What a form asks to be another. An empty field is no limit.
-fn change(form: &HashMap<String, String>) -> Result<Change, String> {
+/// The settings that a form changes. An empty field is no limit.
+fn patch(form: &HashMap<String, String>) -> Result<SettingsPatch, String> {
     let field = |name: &str| form.get(name).map(|value| value.trim());
-    let mut change = Change::default();
+    let mut patch = SettingsPatch::default();
     if let Some(days) = field("every") {
         let days = days.parse().ok().filter(|days| (1..=36_500).contains(days));
-        change.every_days = Some(days.ok_or("A number of days from 1 to 36500 is wanted.")?);
+        patch.every_days = Some(days.ok_or("Type a number of days from 1 to 36500.")?);
     }
     if let Some(rate) = field("rate") {
-        change.rate = Some(if rate.is_empty() { None } else { Some(bytes(rate)?) });
+        patch.rate = Some(if rate.is_empty() { None } else { Some(bytes(rate)?) });
     }
     if let Some(hours) = field("between") {
-        change.window = Some(if hours.is_empty() { None } else { Some(hours.parse()?) });
+        let invalid = |_| "Type hours like 1:00-6:00 or 22:00-6:00.".to_owned();
+        let hours = || hours.parse().map(Some).map_err(invalid);
+        patch.window = Some(if field("between") == Some("") { None } else { hours()? });
     }
-    Ok(change)
+    Ok(patch)
 }
 
 /// Megabytes as bytes.
 fn bytes(text: &str) -> Result<u64, String> {
     let number: Option<f64> = text.replace(',', ".").parse().ok();
-    // Above that, numbers have no single bytes.
+    // An f64 holds larger numbers only with gaps.
     let number = number.map(|number| (number * 1e6).round()).filter(|it| (1.0..=9e15).contains(it));
     number.map(|number| number as u64).ok_or_else(|| {
-        "A number of megabytes a second is wanted, of a byte at least: 80, or 0.5. Pause stops it."
+        "Type a number of megabytes a second, for example 80 or 0.5. To stop reading, use Pause."
             .to_owned()
     })
 }
@@ -81,18 +86,22 @@ fn bytes(text: &str) -> Result<u64, String> {
 mod tests {
     use super::*;
 
-    fn of(fields: &[(&str, &str)]) -> Result<Change, String> {
-        change(&fields.iter().map(|&(name, value)| (name.to_owned(), value.to_owned())).collect())
+    fn of(fields: &[(&str, &str)]) -> Result<SettingsPatch, String> {
+        patch(&fields.iter().map(|&(name, value)| (name.to_owned(), value.to_owned())).collect())
     }
 
     #[test]
-    fn fields_are_limits_and_empty_ones_none() {
-        assert!(of(&[]).unwrap().is_nothing());
-        let change = of(&[("every", "30"), ("rate", "0,5"), ("between", " 1:00-6:00 ")]).unwrap();
-        assert_eq!((change.every_days, change.rate), (Some(30), Some(Some(500_000))));
-        assert_eq!(change.window.unwrap().unwrap().to_string(), "1:00-6:00");
-        let change = of(&[("rate", ""), ("between", "")]).unwrap();
-        assert_eq!((change.rate, change.window), (Some(None), Some(None)));
+    fn empty_fields_remove_limits() {
+        assert!(of(&[]).unwrap().is_empty());
+        let patch = of(&[("every", "30"), ("rate", "0,5"), ("between", " 1:00-6:00 ")]).unwrap();
+        assert_eq!((patch.every_days, patch.rate), (Some(30), Some(Some(500_000))));
+        assert_eq!(patch.window.unwrap().unwrap().to_string(), "1:00-6:00");
+        let patch = of(&[("rate", ""), ("between", "")]).unwrap();
+        assert_eq!((patch.rate, patch.window), (Some(None), Some(None)));
+    }
+
+    #[test]
+    fn invalid_fields_are_refused() {
         for (name, value) in [
             ("every", "0"),
             ("every", ""),
@@ -109,7 +118,10 @@ mod tests {
         ] {
             assert!(of(&[(name, value)]).is_err(), "{name}={value}");
         }
-        // What is shown is what is stored.
+    }
+
+    #[test]
+    fn a_rate_that_the_form_shows_is_the_stored_one() {
         for rate in [1_u64, 999, 12_345_678, 80_000_000, 9_000_000_000_000_000] {
             assert_eq!(bytes(&(rate as f64 / 1e6).to_string()), Ok(rate));
         }

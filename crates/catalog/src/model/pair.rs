@@ -218,7 +218,7 @@ mod tests {
     fn what_an_earlier_run_found_by_content_stays_found_while_it_looks_the_same() {
         let there = entry("copy", 9, Some(500));
         let known = Loose { found_at: Some((b"copy".to_vec(), there.stat)), ..record("old", 7) };
-        assert_eq!(moved(&[known.clone()], &[there.clone()]), [(0, 0)]);
+        assert_eq!(moved(std::slice::from_ref(&known), std::slice::from_ref(&there)), [(0, 0)]);
         let mut edited = there;
         edited.stat.modified += 1;
         assert_eq!(moved(&[known], &[edited]), []);

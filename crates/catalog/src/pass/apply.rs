@@ -6,8 +6,8 @@ use lanesum_checksum::engine::Hashed;
 use lanesum_list::Digests;
 
 use super::confirm::{Confirmed, read_again};
-use super::jobs::Row;
 use super::read::{no_direct, reason_of_read};
+use super::row::Row;
 use super::state::Pass;
 use crate::CatalogError;
 use crate::due::cost;
@@ -65,10 +65,10 @@ impl Pass<'_> {
         let mut verdict = judge(&known, &read, None);
         if verdict == Verdict::ReadAgain {
             let path = self.roots[there].root.path_of(&path);
-            let options = &self.options.engine;
+            let options = self.engine();
             let goes_on = || self.goes_on();
             let recorded = &row.file.digests;
-            match read_again(&path, recorded, (&digests, &stat), options, &goes_on) {
+            match read_again(&path, recorded, (&digests, &stat), &options, &goes_on) {
                 Confirmed::Read(second) => verdict = judge(&known, &read, Some(second)),
                 Confirmed::Busy => return self.retry_row(row),
                 // The next run reads it again, since its verification is as old as before.

@@ -7,7 +7,7 @@ use std::mem;
 use lanesum_checksum::Algorithms;
 use lanesum_list::{Digest, Digests};
 
-use super::jobs::Row;
+use super::row::Row;
 use super::state::{GoneContents, Pass, RootPass};
 use crate::CatalogError;
 use crate::birth::born;

@@ -3,8 +3,6 @@
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
-use std::time::{Duration, Instant};
 use std::vec;
 
 use lanesum_checksum::engine::look_at;
@@ -14,7 +12,8 @@ use lanesum_checksum::{Algorithms, Job, Source};
 use lanesum_list::Inode;
 use rusqlite::Connection;
 
-use super::long::{Chunk, Ticket};
+use super::chain::{Chunk, Ticket};
+use super::row::{Limits, Row};
 use crate::CatalogError;
 use crate::model::{Reason, Stat};
 use crate::mounts::Mounts;
@@ -24,22 +23,6 @@ use crate::scan::{came_and_went, reason_of};
 use crate::store::digests::algorithms;
 use crate::store::rows::{File, Finder};
 use crate::walk::walk_root;
-
-/// A record whose file is read, by the place of its root in the pass.
-#[derive(Clone)]
-pub(crate) struct Row {
-    pub(crate) at: usize,
-    pub(crate) file: File,
-    /// The place of the root and the path that it moved to.
-    pub(crate) to: Option<(usize, Vec<u8>)>,
-}
-
-impl Row {
-    /// Where the file is: the place of its root, and its path below that.
-    pub(crate) fn place(&self) -> (usize, Vec<u8>) {
-        self.to.clone().unwrap_or_else(|| (self.at, self.file.path()))
-    }
-}
 
 /// What a job is about.
 pub(crate) enum Task {
@@ -57,44 +40,6 @@ pub(crate) enum Task {
     Skipped(usize, Vec<u8>, Skip),
     /// The catalog could not be read.
     Failed(CatalogError),
-}
-
-/// How much a run may read.
-#[derive(Debug, Default)]
-pub(crate) struct Limits {
-    until: Option<Instant>,
-    /// Bytes that may still be read.
-    bytes: Option<AtomicI64>,
-    is_reached: AtomicBool,
-}
-
-impl Limits {
-    pub(crate) fn new(time: Option<Duration>, bytes: Option<u64>) -> Self {
-        let until = time.and_then(|time| Instant::now().checked_add(time));
-        let bytes = bytes.map(|bytes| AtomicI64::new(bytes.try_into().unwrap_or(i64::MAX)));
-        Self { until, bytes, is_reached: AtomicBool::new(false) }
-    }
-
-    /// Whether time is up.
-    pub(crate) fn is_late(&self) -> bool {
-        let is_late = self.until.is_some_and(|until| Instant::now() >= until);
-        self.is_reached.fetch_or(is_late, Ordering::Relaxed);
-        is_late
-    }
-
-    /// Whether a file of this size may still be read. The first one may, or a file larger than the
-    /// limit would never be.
-    pub(crate) fn allow(&self, size: i64) -> bool {
-        let is_allowed = !self.is_late()
-            && self.bytes.as_ref().is_none_or(|left| left.fetch_sub(size, Ordering::Relaxed) > 0);
-        self.is_reached.fetch_or(!is_allowed, Ordering::Relaxed);
-        is_allowed
-    }
-
-    /// Whether something was left undone.
-    pub(crate) fn is_reached(&self) -> bool {
-        self.is_reached.load(Ordering::Relaxed)
-    }
 }
 
 /// Records that are looked up together: each look-up by itself locks the catalog, and a

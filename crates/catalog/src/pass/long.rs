@@ -10,56 +10,71 @@
 //! A chunk continues the last one only as long as times and inode of the file are what they were;
 //! otherwise it is read from its beginning. The file was verified when its first chunk was read.
 
-use std::collections::{HashMap, VecDeque};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::collections::HashMap;
+use std::sync::Arc;
 use std::vec;
 
-use lanesum_checksum::engine::{Hashed, Io, Media, Midstate, STRETCH};
+use lanesum_checksum::engine::{Hashed, Io, Midstate, STRETCH};
 use lanesum_checksum::{Algorithms, Error, Job, Source};
 
-use super::jobs::{Limits, Row, Task, job_of_row, nothing};
+use super::chain::{Chain, Chunk, EndOnDrop, Ticket};
+use super::jobs::{Task, job_of_row, nothing};
+use super::row::{Limits, Row};
 use super::state::Pass;
 use crate::CatalogError;
 use crate::model::Stat;
 use crate::probe::{Probe, There};
 use crate::root::Root;
-use crate::store::chunk::{LONG, ResumePoint};
+use crate::status::Outcome;
+use crate::store::chunk::{LONG, ResumePoint, partly_read};
 use crate::store::digests::{algorithms, set_of};
 use crate::store::rows::Finder;
-
-/// So many are read at once, one in a lane: the fewer, the sooner one of them is done. It is one
-/// where the medium has to seek, and until that is known; and half as many where a chunk takes
-/// longer than `LONGEST`, since an interruption loses what is read of each.
-const AT_ONCE: usize = 16;
-const LONGEST: Duration = Duration::from_secs(2);
+use crate::store::run::RunRow;
 
 /// From its beginning so often, where a program writes to it.
 const TRIES: u32 = 3;
 
-/// A long file, and where its reading stands.
-pub(crate) struct Chunk {
-    pub(crate) row: Row,
-    /// None before the first chunk.
-    from: Option<ResumePoint>,
-    /// How often it was begun.
-    tries: u32,
-}
-
 impl Pass<'_> {
-    /// Of these records, in their order, those that are read in chunks, and the others.
-    pub(crate) fn split_long(&self, ids: Vec<i64>) -> Result<(Vec<i64>, Vec<i64>), CatalogError> {
-        if self.options.engine.io == Io::Direct {
-            return Ok((Vec::new(), ids));
+    /// These records in the order in which a scrub reads them; each piece with whether it is read in
+    /// chunks. Long files come first, and those that are not ok last. Where the last scrub ended
+    /// before it had read a file, the short ones come first, or a file that takes too long would
+    /// keep all others from being read.
+    pub(crate) fn in_chunks(&self, ids: Vec<i64>) -> Result<Vec<(Vec<i64>, bool)>, CatalogError> {
+        let long = self.long_files()?;
+        let pass = &self.roots[self.at];
+        let can_resume = |id: &i64| {
+            let own = pass.root.settings.algorithms;
+            self.options.engine.io != Io::Direct
+                && long.get(id).is_some_and(|known| Midstate::exists_of(known.union(own)))
+        };
+        let is_bad = |id: &i64| pass.states.contains_key(id);
+        let (chunked, whole): (Vec<i64>, Vec<i64>) = ids.into_iter().partition(can_resume);
+        let (bad, chunked): (Vec<i64>, Vec<i64>) = chunked.into_iter().partition(is_bad);
+        if !self.has_read_nothing()? {
+            return Ok(vec![(chunked, true), (whole, false), (bad, true)]);
         }
+        let (unresumable, short): (Vec<i64>, Vec<i64>) =
+            whole.into_iter().partition(|id| long.contains_key(id));
+        Ok(vec![(short, false), (chunked, true), (unresumable, false), (bad, true)])
+    }
+
+    fn long_files(&self) -> Result<HashMap<i64, Algorithms>, CatalogError> {
         let sql = format!("SELECT id, algorithms FROM file WHERE size >= {LONG}");
         let mut statement = self.catalog.db.prepare_cached(&sql)?;
         let set = |number| set_of(number).unwrap_or(Algorithms::NONE);
         let long = statement.query_map([], |row| Ok((row.get(0)?, set(row.get(1)?))))?;
-        let long: HashMap<i64, Algorithms> = long.collect::<Result<_, _>>()?;
-        let own = self.roots[self.at].root.settings.algorithms;
-        let is_long = |id: &i64| long.get(id).is_some_and(|it| Midstate::exists_of(it.union(own)));
-        Ok(ids.into_iter().partition(is_long))
+        Ok(long.collect::<Result<_, _>>()?)
+    }
+
+    /// Whether the last scrub of the root ended before it had read a file, or a chunk of one.
+    fn has_read_nothing(&self) -> Result<bool, CatalogError> {
+        if partly_read(&self.catalog.db)?.contains_key(&self.roots[self.at].root.id()) {
+            return Ok(false);
+        }
+        let run = &self.roots[self.at].run;
+        let is_before = |it: &RunRow| it.id < run.id && it.verb == run.verb;
+        let last = RunRow::last(&self.catalog.db, run.root, is_before)?;
+        Ok(last.is_some_and(|it| it.files == 0 && it.outcome != Outcome::Complete as i64))
     }
 
     /// Reads long files, some at a time, each from where it was left; whether all was done.
@@ -126,100 +141,6 @@ impl Pass<'_> {
             return Ok(());
         }
         self.set_busy(&chunk.row)
-    }
-}
-
-/// The files of which a chunk is being read, and those whose next one may be.
-#[derive(Default)]
-pub(crate) struct Chain {
-    links: Mutex<Links>,
-    /// Notified of each change.
-    changed: Condvar,
-}
-
-struct Links {
-    ready: VecDeque<Chunk>,
-    under_way: usize,
-    /// As many may be, and as many where the medium does not have to seek.
-    at_once: usize,
-    most: usize,
-    has_ended: bool,
-}
-
-impl Default for Links {
-    fn default() -> Self {
-        Self { ready: VecDeque::new(), under_way: 0, at_once: 1, most: AT_ONCE, has_ended: false }
-    }
-}
-
-impl Chain {
-    fn lock(&self) -> MutexGuard<'_, Links> {
-        // No panic leaves it half changed.
-        self.links.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Notes what is known of the media by now, where a chunk was read.
-    pub(crate) fn note(&self, media: &Media) {
-        let mut links = self.lock();
-        links.at_once = if media.seek.is_some() { 1 } else { links.most };
-        self.changed.notify_all();
-    }
-
-    /// The next file that goes on, or of which `next` gives the first chunk; none once all are
-    /// done.
-    fn take(
-        self: &Arc<Self>,
-        mut next: impl FnMut() -> Result<Option<Chunk>, CatalogError>,
-    ) -> Result<Option<(Chunk, Ticket)>, CatalogError> {
-        let mut links = self.lock();
-        loop {
-            let is_free = links.under_way < links.at_once && !links.has_ended;
-            let chunk = if is_free { links.ready.pop_front() } else { None };
-            let chunk = if is_free && chunk.is_none() { next()? } else { chunk };
-            if let Some(chunk) = chunk {
-                links.under_way += 1;
-                let (chain, began) = (Arc::clone(self), Instant::now());
-                return Ok(Some((chunk, Ticket { chain, began })));
-            }
-            if links.under_way == 0 || links.has_ended {
-                return Ok(None);
-            }
-            links = self.changed.wait(links).unwrap_or_else(PoisonError::into_inner);
-        }
-    }
-}
-
-/// A chunk of a file is under way.
-pub(crate) struct Ticket {
-    chain: Arc<Chain>,
-    began: Instant,
-}
-
-impl Ticket {
-    /// Lets the chunk after this one be read.
-    fn give_back(&self, chunk: Chunk) {
-        self.chain.lock().ready.push_front(chunk);
-    }
-}
-
-/// The chunk was read, or will not be.
-impl Drop for Ticket {
-    fn drop(&mut self) {
-        let mut links = self.chain.lock();
-        links.under_way -= 1;
-        if self.began.elapsed() > LONGEST {
-            links.most = (links.at_once / 2).max(1);
-        }
-        self.chain.changed.notify_all();
-    }
-}
-
-struct EndOnDrop(Arc<Chain>);
-
-impl Drop for EndOnDrop {
-    fn drop(&mut self) {
-        self.0.lock().has_ended = true;
-        self.0.changed.notify_all();
     }
 }
 

@@ -22,13 +22,15 @@
 //! A root without a record is read at once, without a scan before.
 
 mod apply;
+mod chain;
 mod confirm;
 mod finish;
 mod gone;
-pub(crate) mod jobs;
+mod jobs;
 mod long;
 mod pressure;
 mod read;
+mod row;
 mod state;
 
 use std::collections::HashSet;
@@ -50,7 +52,8 @@ use crate::store::rows;
 use crate::store::run::RunRow;
 use crate::store::total::Total;
 use crate::summary::{Halt, Summary};
-use jobs::{FirstJobs, Limits, Row, RowJobs, job_of_new, job_of_row};
+use jobs::{FirstJobs, RowJobs, job_of_new, job_of_row};
+use row::{Limits, Row};
 pub use state::OnFinding;
 use state::Pass;
 
@@ -106,9 +109,8 @@ pub(crate) fn scrub_ids(
     let mut pass = Pass::begin(catalog, roots, scope, options, on_finding)?;
     if pass.is_online(0) {
         pass.steer()?;
-        let probe = Probe::of(&root.path)?;
         if pass.roots[0].is_open() {
-            pass.read_ids(ids, Some(probe), true)?;
+            pass.read_ids(ids, false)?;
         }
         pass.roots[0].gone.clear();
         if is_part && pass.roots[0].is_open() {
@@ -267,7 +269,10 @@ impl Pass<'_> {
             self.restrict(&mut found, target)?;
         }
         let (ids, chosen) = self.choose(&found, task)?;
-        self.leave_unread(&found, &ids)?;
+        let is_scanned = matches!(task, Task::Scrub(selection) if selection.is_scanned);
+        if !is_scanned {
+            self.leave_unread(&found, &ids)?;
+        }
         if *task == Task::Scan {
             moved.into_iter().try_for_each(|(row, stat)| self.move_unread(row, stat))?;
             return self.commit();
@@ -275,7 +280,7 @@ impl Pass<'_> {
         self.steer()?;
         if self.roots[at].is_open() {
             let most = self.stage_edits(&found);
-            self.read_ids(ids, None, self.verb == Verb::Scrub)?;
+            self.read_ids(ids, true)?;
             self.apply_staged(most, found.records())?;
         }
         if self.roots[at].is_open() {
@@ -419,23 +424,22 @@ impl Pass<'_> {
         Ok(())
     }
 
-    /// Reads records by their ids; long ones in chunks, if they are to be.
-    fn read_ids(
-        &mut self,
-        ids: Vec<i64>,
-        probe: Option<Probe>,
-        in_chunks: bool,
-    ) -> Result<(), CatalogError> {
-        let (long, ids) = if in_chunks { self.split_long(ids)? } else { (Vec::new(), ids) };
-        let root = self.roots[self.at].root.clone();
-        if !ids.is_empty() {
-            let (at, reader) = (self.at, self.catalog.reader()?);
-            let limits = Arc::clone(&self.limits);
-            let is_done = self.read(RowJobs::new((at, &root), reader, ids, probe, limits))?;
-            self.halt_unless(is_done);
-        }
-        if !long.is_empty() && self.roots[self.at].is_open() {
-            let is_done = self.read_long(long)?;
+    /// Reads records by their ids; a scrub reads long ones in chunks.
+    fn read_ids(&mut self, ids: Vec<i64>, has_scanned: bool) -> Result<(), CatalogError> {
+        let is_scrub = self.verb == Verb::Scrub;
+        let pieces = if is_scrub { self.in_chunks(ids)? } else { vec![(ids, false)] };
+        for (ids, is_chunked) in pieces {
+            if ids.is_empty() || !self.roots[self.at].is_open() {
+                continue;
+            }
+            let is_done = if is_chunked {
+                self.read_long(ids)?
+            } else {
+                let root = self.roots[self.at].root.clone();
+                let probe = (!has_scanned).then(|| Probe::of(&root.path)).transpose()?;
+                let (at, limits) = (self.at, Arc::clone(&self.limits));
+                self.read(RowJobs::new((at, &root), self.catalog.reader()?, ids, probe, limits))?
+            };
             self.halt_unless(is_done);
         }
         Ok(())

@@ -11,7 +11,8 @@ use lanesum_checksum::engine::{self, Delivery, Hashed, Outcome};
 use lanesum_checksum::walk::Skip;
 use lanesum_checksum::{Error, Job};
 
-use super::jobs::{Row, Task, job_of_new, job_of_row};
+use super::jobs::{Task, job_of_new, job_of_row};
+use super::row::Row;
 use super::state::Pass;
 use crate::CatalogError;
 use crate::model::{Class, Finding, Reason, Stat};
@@ -64,10 +65,7 @@ impl Pass<'_> {
         &mut self,
         jobs: impl Iterator<Item = Job<Task>> + Send + 'static,
     ) -> Result<bool, CatalogError> {
-        let mut options = self.options.engine.clone();
-        if self.verb == Verb::Scrub {
-            options.pace = Some(self.pace.clone());
-        }
+        let mut options = self.engine();
         // One long file must not hold up the results of others.
         options.delivery = Delivery::AsTheyCome;
         options.detect_changes = true;
@@ -109,6 +107,15 @@ impl Pass<'_> {
         }
         self.commit()?;
         Ok(is_done)
+    }
+
+    /// How files are read: by a scrub at its pace.
+    pub(crate) fn engine(&self) -> engine::Options {
+        let mut options = self.options.engine.clone();
+        if self.verb == Verb::Scrub {
+            options.pace = Some(self.pace.clone());
+        }
+        options
     }
 
     /// Looks at what the caller, the settings and other programs want; sets the halt where the run

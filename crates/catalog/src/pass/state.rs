@@ -11,9 +11,9 @@ use lanesum_checksum::engine::Pace;
 use lanesum_list::{Digest, Digests};
 use rusqlite::Transaction;
 
-use super::jobs::{Limits, Row};
-use super::long::Chain;
+use super::chain::Chain;
 use super::pressure::Pressure;
+use super::row::{Limits, Row};
 use crate::CatalogError;
 use crate::model::{Class, Finding, Reason, Renamed, Stat};
 use crate::mounts::{MountTable, Mounts};

@@ -1,8 +1,9 @@
-//! Whether the catalog itself is as it was written, and copies of it that are.
+//! Whether the catalog itself is as it was written, and copies of it.
 
 use std::fs;
+use std::io;
 use std::path::Path;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rusqlite::backup::Backup;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
@@ -15,185 +16,178 @@ use super::schema::{self, TABLES, VERSION};
 use super::table::{self, Table};
 use crate::CatalogError;
 
-/// Wrong rows of a table that are told one by one.
+/// Wrong rows of a table that are listed one by one.
 const MOST: usize = 100;
 
+/// Pages that a copy takes in one step.
+const PAGES: i32 = 10_000;
+
 impl Catalog {
-    /// Tells everything that is wrong with the catalog: nothing if it is as it was written.
+    /// Lists everything that is wrong with the catalog: nothing if it is as it was written.
     ///
-    /// SQLite's own check looks at the shape of the file, and finds two in three flipped bits at
+    /// SQLite's own check looks at the structure of the file, and finds two in three flipped bits at
     /// most. The seals of the rows find the others.
     ///
     /// # Errors
-    /// The system's. What is wrong is no error.
+    /// The system's. Faults of the catalog are in the result.
     pub fn check(&self) -> Result<Vec<String>, CatalogError> {
-        let mut wrong = Vec::new();
-        for (what, found) in looks(&self.db) {
+        let mut faults = Vec::new();
+        for (part, found) in checks(&self.db) {
             match found {
-                Ok(found) => wrong.extend(found),
-                Err(error) if is_of_memory(&error) => return Err(error.into()),
-                // What keeps anybody from looking is a finding, too.
-                Err(error) => wrong.push(format!("{what} cannot be read: {error}")),
+                Ok(found) => faults.extend(found),
+                // This program has no memory left, which says nothing of the catalog.
+                Err(error) if error.sqlite_error_code() == Some(ErrorCode::OutOfMemory) => {
+                    return Err(error.into());
+                }
+                Err(error) => faults.push(format!("cannot check {part}: {error}")),
             }
         }
-        Ok(wrong)
+        Ok(faults)
     }
 
-    /// Writes a copy, looks at it as [`check`](Self::check) does, and brings it to the medium. The
-    /// copy can be used as a catalog; a plain copy of the file lacks what is in its log.
+    /// Writes a copy, checks it as [`check`](Self::check) does, and syncs it to disk. The copy can be
+    /// used as a catalog. A plain copy of the file lacks the changes that are still in its log.
     ///
     /// # Errors
-    /// There is something at `to` already; this catalog is damaged; and the system's.
+    /// There is a file at `to` already; this catalog is damaged; and the system's.
     pub fn backup(&self, to: &Path) -> Result<(), CatalogError> {
-        let why = "is there already, and stays; name another file";
-        let exists = || CatalogError::io(to)(std::io::Error::other(why));
+        let exists = || CatalogError::io(to)(Errno::EXIST.into());
         if fs::symlink_metadata(to).is_ok() {
             return Err(exists());
         }
-        // A name of its own.
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let mark = format!(".{}-{}.unfinished", std::process::id(), since.as_nanos());
         let unfinished = beside(to, &mark);
         let made = self.copy_to(&unfinished).and_then(|()| {
-            // What came meanwhile is not replaced.
+            // A file that another process made meanwhile is not replaced.
             match renameat_with(CWD, &unfinished, CWD, to, RenameFlags::NOREPLACE) {
-                // Of a file system that cannot rename so.
+                // Some file systems have no such rename.
                 Err(Errno::INVAL | Errno::NOSYS) => fs::hard_link(&unfinished, to),
                 renamed => renamed.map_err(Into::into),
             }
             .map_err(CatalogError::io(to))
         });
         for end in ["", "-wal", "-shm"] {
-            // Only the first is there as a rule.
+            // Usually only the first one exists.
             let _ = fs::remove_file(beside(&unfinished, end));
         }
         made.map_err(|error| match error {
-            // Whoever calls knows the copy by its name alone.
+            // Users know the copy by its final name alone.
             CatalogError::Io { path, error } if path == unfinished => CatalogError::io(to)(error),
             error => error,
         })?;
-        let folder = to.parent().filter(|folder| !folder.as_os_str().is_empty());
-        let folder =
-            fs::File::open(folder.unwrap_or(Path::new("."))).map_err(CatalogError::io(to))?;
-        folder.sync_all().map_err(CatalogError::io(to))
+        let parent = to.parent().filter(|parent| !parent.as_os_str().is_empty());
+        let parent = fs::File::open(parent.unwrap_or(Path::new(".")));
+        parent.and_then(|parent| parent.sync_all()).map_err(CatalogError::io(to))
     }
 
     fn copy_to(&self, path: &Path) -> Result<(), CatalogError> {
-        // Else everybody may read the names of all files.
+        // SQLite would let all users read the names of all files.
         drop(make_private(path).map_err(CatalogError::io(path))?);
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
-        // What keeps it from being written or read is the medium's doing, not the catalog's.
-        let of_medium = |error: rusqlite::Error| {
-            if error.sqlite_error_code() == Some(ErrorCode::DatabaseCorrupt) {
-                return CatalogError::Damaged(error.to_string());
-            }
-            let words = format!("{error}; is there room for the copy?");
-            CatalogError::io(path)(std::io::Error::other(words))
+        // Other errors than damage are those of the disk that the copy is on.
+        let of_copy = |error: rusqlite::Error| match error.sqlite_error_code() {
+            Some(ErrorCode::DatabaseCorrupt) => CatalogError::Damaged(error.to_string()),
+            Some(ErrorCode::DiskFull) => CatalogError::io(path)(Errno::NOSPC.into()),
+            _ => CatalogError::io(path)(io::Error::other(error.to_string())),
         };
-        let mut copy = Connection::open_with_flags(path, flags).map_err(of_medium)?;
+        let mut copy = Connection::open_with_flags(path, flags).map_err(of_copy)?;
         Backup::new(&self.db, &mut copy)?
-            .run_to_completion(10_000, std::time::Duration::ZERO, None)
-            .map_err(of_medium)?;
-        // The copy is one file, without a log, that a read-only medium can hold.
-        copy.pragma_update(None, "journal_mode", "DELETE").map_err(of_medium)?;
-        for (_, found) in looks(&copy) {
-            if let Some(first) = found.map_err(of_medium)?.into_iter().next() {
+            .run_to_completion(PAGES, Duration::ZERO, None)
+            .map_err(of_copy)?;
+        // The copy is one file without a log, which a read-only disk can hold.
+        copy.pragma_update(None, "journal_mode", "DELETE").map_err(of_copy)?;
+        for (_, found) in checks(&copy) {
+            if let Some(first) = found.map_err(of_copy)?.into_iter().next() {
                 return Err(CatalogError::Damaged(first));
             }
         }
         drop(copy);
-        let file = fs::File::open(path).map_err(CatalogError::io(path))?;
-        file.sync_all().map_err(CatalogError::io(path))
+        let file = fs::File::open(path);
+        file.and_then(|file| file.sync_all()).map_err(CatalogError::io(path))
     }
 }
 
-/// Whether this program had no room, which says nothing of the catalog.
-fn is_of_memory(error: &rusqlite::Error) -> bool {
-    error.sqlite_error_code() == Some(ErrorCode::OutOfMemory)
-}
-
-/// All that is looked at, one after the other, each with what is wrong with it.
-fn looks(db: &Connection) -> impl Iterator<Item = (String, rusqlite::Result<Vec<String>>)> {
-    type Look = fn(&Connection) -> rusqlite::Result<Vec<String>>;
-    let look = |(what, look): (&str, Look)| (what.to_owned(), look(db));
-    let first: [(&str, Look); 2] = [("its shape", shape), ("its schema", schema)];
+/// All checks, one after the other: the part that each is about, and its faults.
+fn checks(db: &Connection) -> impl Iterator<Item = (String, rusqlite::Result<Vec<String>>)> {
+    type Check = fn(&Connection) -> rusqlite::Result<Vec<String>>;
+    let run = |(part, check): (&str, Check)| (part.to_owned(), check(db));
+    let first: [(&str, Check); 2] = [("the structure", structure), ("the schema", schema)];
     let of_tables =
         table::ALL.iter().map(|table| (format!("the table {}", table.name), seals(db, table)));
-    let last: [(&str, Look); 2] = [("its rows", belongings), ("the numbers of its rows", lost)];
-    first.into_iter().map(look).chain(of_tables).chain(last.into_iter().map(look))
+    let last: [(&str, Check); 2] = [("references", references), ("the numbers of rows", lost)];
+    first.into_iter().map(run).chain(of_tables).chain(last.into_iter().map(run))
 }
 
-/// That indices and rows tell the same, before anything is taken for new: a row that its index does
-/// not lead to would be cataloged anew, as it is.
+/// Checks that tables and indices agree, before a file is recorded as new: a record that its index
+/// does not lead to would be recorded a second time, with the content that the file has now.
 pub(crate) fn require_shape(db: &Connection) -> Result<(), CatalogError> {
-    match shape(db)?.into_iter().next() {
-        Some(first) => Err(CatalogError::Damaged(first)),
-        None => Ok(()),
-    }
+    none_of(structure(db)?)
 }
 
-/// That no table has lost rows, before anything is called well. A count in a page that is a flipped
-/// bit smaller hides rows, and what is hidden has no seal that is wrong. Each table is counted, and
-/// held against its index, or against what belongs to its rows.
+/// Checks that no table has lost rows, before a file counts as ok. If a bit flips in the number of
+/// rows of a page, some rows are hidden, and hidden rows have no wrong seal. So the rows of each table
+/// are counted, and compared with its index or with rows that belong to them.
 pub(crate) fn require_rows(db: &Connection) -> Result<(), CatalogError> {
-    match lost(db)?.into_iter().next() {
-        Some(first) => Err(CatalogError::Damaged(first)),
-        None => Ok(()),
-    }
+    none_of(lost(db)?)
+}
+
+fn none_of(faults: Vec<String>) -> Result<(), CatalogError> {
+    faults.into_iter().next().map_or(Ok(()), |first| Err(CatalogError::Damaged(first)))
 }
 
 fn lost(db: &Connection) -> rusqlite::Result<Vec<String>> {
-    let mut wrong = Vec::new();
-    // The newest run and event, a pause and a sighting belong to no other row, and have no index:
-    // what is lost of a page is room that it does not account for.
+    let mut faults = Vec::new();
+    // Rows of these tables have no index that counts them. SQLite notices the room that a lost row
+    // leaves in its page.
     for table in
         ["root", "setting", "total", "run", "chunk", "found", "pending", "deleted", "event"]
     {
-        let found: String =
-            db.query_row(&format!("PRAGMA quick_check({table})"), [], |row| row.get(0))?;
+        let sql = format!("PRAGMA quick_check({table})");
+        let found: String = db.query_row(&sql, [], |row| row.get(0))?;
         if found != "ok" {
-            wrong.push(format!("the table {table} is not whole: {found}"));
+            faults.push(format!("the table {table} is damaged: {found}"));
         }
     }
-    for (what, sql) in [
+    for (fault, sql) in [
         (
-            "roots are lost, or their index has lost them",
+            "the table root and its index differ",
             "SELECT (SELECT count(*) FROM root NOT INDEXED) != (SELECT count(*) FROM root \
              INDEXED BY sqlite_autoindex_root_1)",
         ),
         (
-            "directories are lost, or their index has lost them",
+            "the table directory and its index differ",
             "SELECT (SELECT count(*) FROM directory NOT INDEXED) != (SELECT count(*) FROM \
              directory INDEXED BY sqlite_autoindex_directory_1)",
         ),
         // The table is the largest, and read once.
         (
-            "files are lost, or their states, or their index has lost them",
+            "the table file and its index or the table state differ",
             "WITH counts(files) AS MATERIALIZED (SELECT count(*) FROM file NOT INDEXED) \
              SELECT files != (SELECT count(*) FROM state) \
              OR files != (SELECT count(*) FROM file INDEXED BY sqlite_autoindex_file_1) FROM counts",
         ),
         (
-            "a root is lost whose files are there",
+            "directories have no root",
             "SELECT EXISTS (SELECT 1 FROM directory WHERE root NOT IN (SELECT id FROM root))",
         ),
         // No number of a run or an event is ever left out.
-        ("runs are lost", "SELECT count(*) != coalesce(max(id), 0) FROM run"),
-        ("events are lost", "SELECT count(*) != coalesce(max(id), 0) FROM event"),
+        ("runs are missing", "SELECT count(*) != coalesce(max(id), 0) FROM run"),
+        ("events are missing", "SELECT count(*) != coalesce(max(id), 0) FROM event"),
         (
-            "runs are lost that found something, or read files",
+            "the newest runs are missing",
             "SELECT (SELECT coalesce(max(id), 0) FROM run) < (SELECT coalesce(max(run), 0) FROM event) \
              OR EXISTS (SELECT 1 FROM file) AND NOT EXISTS (SELECT 1 FROM run)",
         ),
     ] {
         if db.query_row(sql, [], |row| row.get(0))? {
-            wrong.push(what.to_owned());
+            faults.push(fault.to_owned());
         }
     }
-    Ok(wrong)
+    Ok(faults)
 }
 
-fn shape(db: &Connection) -> rusqlite::Result<Vec<String>> {
+fn structure(db: &Connection) -> rusqlite::Result<Vec<String>> {
     let mut statement = db.prepare("PRAGMA integrity_check")?;
     let lines = statement.query_map([], |row| row.get(0))?;
     let lines: Vec<String> = lines.collect::<rusqlite::Result<_>>()?;
@@ -209,16 +203,16 @@ fn schema(db: &Connection) -> rusqlite::Result<Vec<String>> {
             .query_map([], |row| Ok([row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?]))?;
         items.collect()
     };
-    let right = Connection::open_in_memory()?;
-    right.execute_batch(TABLES)?;
-    let mut wrong = Vec::new();
-    if all(db)? != all(&right)? {
-        wrong.push("its tables are not those that lanesum made".to_owned());
+    let expected = Connection::open_in_memory()?;
+    expected.execute_batch(TABLES)?;
+    let mut faults = Vec::new();
+    if all(db)? != all(&expected)? {
+        faults.push("the schema is not the one that lanesum created".to_owned());
     }
     if schema::kind(db)? != schema::Kind::Catalog(VERSION) {
-        wrong.push("it says that it is something else than a catalog of this version".to_owned());
+        faults.push("the file is not marked as a catalog of this version".to_owned());
     }
-    Ok(wrong)
+    Ok(faults)
 }
 
 /// Every row against its seal.
@@ -226,25 +220,25 @@ fn seals(db: &Connection, table: &Table) -> rusqlite::Result<Vec<String>> {
     let name = table.name;
     let mut statement = db.prepare(&format!("SELECT {} FROM {name} t", table.select("t")))?;
     let mut rows = statement.query([])?;
-    let (mut wrong, mut more) = (Vec::new(), 0_u64);
+    let (mut faults, mut more) = (Vec::new(), 0_u64);
     while let Some(row) = rows.next()? {
         match table.verify(row, 0) {
             Ok(()) => {}
-            Err(_) if wrong.len() >= MOST => more += 1,
-            Err(CatalogError::Damaged(what)) => wrong.push(what),
-            Err(error) => wrong.push(error.to_string()),
+            Err(_) if faults.len() >= MOST => more += 1,
+            Err(CatalogError::Damaged(fault)) => faults.push(fault),
+            Err(error) => faults.push(error.to_string()),
         }
     }
     if more > 0 {
-        wrong.push(format!("and {more} more rows of the table {name}"));
+        faults.push(format!("and {more} more rows of the table {name}"));
     }
-    Ok(wrong)
+    Ok(faults)
 }
 
-/// That no row belongs to one that is not there, and that sums are right.
-fn belongings(db: &Connection) -> rusqlite::Result<Vec<String>> {
-    let mut wrong = Vec::new();
-    for (what, sql) in [
+/// Rows that belong to a row which does not exist, and wrong totals.
+fn references(db: &Connection) -> rusqlite::Result<Vec<String>> {
+    let mut faults = Vec::new();
+    for (fault, sql) in [
         (
             "files have no directory",
             "SELECT count(*) FROM file WHERE directory NOT IN (SELECT id FROM directory)",
@@ -256,25 +250,120 @@ fn belongings(db: &Connection) -> rusqlite::Result<Vec<String>> {
         ),
         (
             "roots have no settings, or settings no root",
-            "SELECT count(*) FROM (SELECT id FROM root EXCEPT SELECT root FROM setting UNION ALL \
-             SELECT root FROM setting EXCEPT SELECT id FROM root)",
+            "SELECT count(*) FROM root r FULL JOIN setting s ON s.root = r.id \
+             WHERE r.id IS NULL OR s.root IS NULL",
         ),
         ("states have no file", "SELECT count(*) FROM state WHERE id NOT IN (SELECT id FROM file)"),
         (
-            "files were found whose records are not there",
+            "found contents have no file",
             "SELECT count(*) FROM found WHERE file NOT IN (SELECT id FROM file)",
         ),
         (
-            "roots have other totals than their files",
+            "partly read files have no record",
+            "SELECT count(*) FROM chunk WHERE file NOT IN (SELECT id FROM file)",
+        ),
+        (
+            "roots have wrong totals",
             "SELECT count(*) FROM (SELECT root, count(*) AS files, sum(size) AS bytes \
              FROM directory d JOIN file f ON f.directory = d.id GROUP BY root) s \
-             LEFT JOIN total t USING (root) WHERE s.files IS NOT t.files OR s.bytes IS NOT t.bytes",
+             FULL JOIN total t USING (root) \
+             WHERE coalesce(s.files, 0) != coalesce(t.files, 0) \
+             OR coalesce(s.bytes, 0) != coalesce(t.bytes, 0)",
         ),
     ] {
         let count: i64 = db.query_row(sql, [], |row| row.get(0))?;
         if count > 0 {
-            wrong.push(format!("{count} {what}"));
+            faults.push(format!("{count} {fault}"));
         }
     }
-    Ok(wrong)
+    Ok(faults)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Content, Finding};
+    use crate::settings::Settings;
+    use crate::store::batch::{Batch, Found, Insert};
+    use crate::store::rows::State;
+    use crate::store::run::RunRow;
+    use crate::{Class, Stat};
+
+    /// A catalog with a root, two files, two runs and two entries of the log.
+    fn recorded(directory: &Path) -> Catalog {
+        let tree = directory.join("tree");
+        fs::create_dir_all(&tree).unwrap();
+        fs::write(tree.join("a"), "a").unwrap();
+        let mut catalog = Catalog::open(&directory.join("catalog.db"), "test").unwrap();
+        let root = catalog.add_roots(&[(&tree, Settings::default())]).unwrap()[0].id();
+        let md5 = lanesum_list::Algorithm::Md5.into();
+        for (id, path) in [(1, "a"), (2, "d/b")] {
+            let digests = lanesum_checksum::digests_of(md5, None, path.as_bytes()).unwrap();
+            let mut batch = Batch::new(&catalog.db).unwrap();
+            let stat = Stat { size: 5, ..Stat::default() };
+            let found = Some(Found { content: Content::new(&stat, &digests), error: None });
+            let (path, state) = (path.into(), State::ok(0, root, 100));
+            batch.event(root, 100, Finding::new(Class::New, None, Vec::clone(&path)));
+            batch.insert(Insert { root, path, stat, is_settled: true, digests, state, found });
+            let run = RunRow { id, root, verb: "add".to_owned(), ..RunRow::default() };
+            batch.commit(&mut catalog.db, [&run], |_| Ok(())).unwrap();
+        }
+        catalog
+    }
+
+    #[test]
+    fn each_fault_is_named() {
+        let directory = tempfile::tempdir().unwrap();
+        assert_eq!(recorded(directory.path()).check().unwrap(), [""; 0]);
+        for (sql, fault, is_lost) in [
+            (
+                "DELETE FROM state WHERE id = 1",
+                "1 files have no state, or that of another root",
+                true,
+            ),
+            ("UPDATE state SET root = 9 WHERE id = 1", "1 files have no state", false),
+            ("UPDATE state SET verified = 9", "row 2 of the table state has a wrong seal", false),
+            ("DELETE FROM file WHERE id = 1", "1 states have no file", true),
+            ("DELETE FROM file WHERE id = 1", "1 found contents have no file", true),
+            ("DELETE FROM file WHERE id = 1", "1 roots have wrong totals", true),
+            ("DELETE FROM directory WHERE id = 1", "1 files have no directory", false),
+            ("DELETE FROM total", "1 roots have wrong totals", false),
+            ("DELETE FROM setting", "1 roots have no settings, or settings no root", false),
+            ("DELETE FROM root", "directories have no root", true),
+            ("DELETE FROM run WHERE id = 1", "runs are missing", true),
+            ("DELETE FROM run WHERE id = 2", "the newest runs are missing", true),
+            ("DROP INDEX file_inode", "the schema is not the one that lanesum created", false),
+            ("PRAGMA user_version = 0", "the file is not marked as a catalog", false),
+            (
+                "DROP TRIGGER event_is_not_removed; DELETE FROM event WHERE id = 1",
+                "events are missing",
+                true,
+            ),
+        ] {
+            let directory = tempfile::tempdir().unwrap();
+            let catalog = recorded(directory.path());
+            catalog.db.execute_batch(sql).unwrap();
+            let faults = catalog.check().unwrap();
+            assert!(faults.iter().any(|it| it.contains(fault)), "{sql}: {faults:?}");
+            assert_eq!(require_rows(&catalog.db).is_err(), is_lost, "{sql}");
+            let to = directory.path().join("copy");
+            let copied = catalog.backup(&to);
+            assert!(matches!(copied, Err(CatalogError::Damaged(_))) && !to.exists(), "{sql}");
+        }
+    }
+
+    #[test]
+    fn backup_is_a_catalog_and_replaces_no_file() {
+        let directory = tempfile::tempdir().unwrap();
+        let catalog = recorded(directory.path());
+        let to = directory.path().join("copy");
+        catalog.backup(&to).unwrap();
+        let copy = Catalog::look(&to).unwrap();
+        assert_eq!((copy.check().unwrap(), copy.roots().unwrap().len()), (vec![], 1));
+        drop(copy);
+        let error = catalog.backup(&to).unwrap_err();
+        assert!(error.to_string().ends_with("copy: File exists"), "{error}");
+        let names = fs::read_dir(directory.path()).unwrap().map(|it| it.unwrap().file_name());
+        assert!(!names.into_iter().any(|it| it.to_string_lossy().contains("unfinished")));
+    }
 }

@@ -80,18 +80,19 @@ impl RunRow {
         rows.next()?.map(|row| Self::read(row, 0)).transpose()
     }
 
-    /// The newest run of a root that `is_it` chooses.
+    /// The newest run of a root that `is_it` chooses. The runs of other roots since then are verified,
+    /// too: with a flipped bit one of them would be this root's, and an older run would stand for it.
     pub(crate) fn last(
         db: &Connection,
         root: i64,
         is_it: impl Fn(&Self) -> bool,
     ) -> Result<Option<Self>, CatalogError> {
-        let sql = format!("SELECT {} FROM run t WHERE root = ?1 ORDER BY id DESC", RUN.select("t"));
+        let sql = format!("SELECT {} FROM run t ORDER BY id DESC", RUN.select("t"));
         let mut statement = db.prepare_cached(&sql)?;
-        let mut rows = statement.query([root])?;
+        let mut rows = statement.query([])?;
         while let Some(row) = rows.next()? {
             let run = Self::read(row, 0)?;
-            if is_it(&run) {
+            if run.root == root && is_it(&run) {
                 return Ok(Some(run));
             }
         }

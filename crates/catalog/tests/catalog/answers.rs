@@ -1,6 +1,8 @@
 //! What people answer: accept, forget, and what checksum lists say.
 
 use std::fs;
+use std::os::unix::fs::FileExt as _;
+use std::sync::atomic::AtomicBool;
 
 use lanesum_catalog::{Attention, Import, Imported};
 use lanesum_list::Record;
@@ -109,17 +111,24 @@ fn nothing_is_accepted_of_an_offline_root_or_of_none() {
 }
 
 #[test]
-fn file_that_is_written_to_is_not_accepted() {
-    let archive = with_damage(&["a", "b"], &["a"]);
-    let writer = std::fs::File::options().append(true).open(archive.path("a")).unwrap();
-    let accepted = archive.accept(&["a"]);
-    if accepted.failed.is_empty() {
-        skip("no leases on this file system");
-        return;
-    }
+fn file_that_changes_while_it_is_read_is_not_accepted() {
+    let archive = Archive::recorded(&["a", "b"]);
+    let file = fs::File::options().write(true).open(archive.path("a")).unwrap();
+    file.set_len(256 << 20).unwrap();
+    let is_read = AtomicBool::new(false);
+    let accepted = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !is_read.load(Ordering::Relaxed) {
+                file.write_at(b"x", 1 << 20).unwrap();
+                std::thread::sleep(Duration::from_millis(1));
+            }
+        });
+        let accepted = archive.accept(&["a"]);
+        is_read.store(true, Ordering::Relaxed);
+        accepted
+    });
     assert!(matches!(accepted.failed[0].1, CatalogError::Busy(_)), "{accepted:?}");
-    drop(writer);
-    assert_eq!(archive.accept(&["a"]).files, 1);
+    assert_eq!((accepted.files, archive.digest("a")), (0, md5("a")));
 }
 
 #[test]
@@ -275,6 +284,44 @@ fn listed_files_that_cannot_be_read_are_named() {
     assert_eq!(of("elsewhere"), Imported::NoRoot);
     fs::rename(archive.tree(), archive.base.path().join("away")).unwrap();
     assert_eq!(import(&archive, &[("a", "a")], false)[0].1, Imported::Offline);
+}
+
+#[test]
+fn lists_that_contradict_each_other_are_a_conflict() {
+    let archive = Archive::recorded(&["a"]);
+    archive.write("new", "new");
+    fs::create_dir(archive.path("real")).unwrap();
+    archive.write("real/b", "b");
+    std::os::unix::fs::symlink("real", archive.path("link")).unwrap();
+    let files = [("new", "new"), ("new", "x"), ("real/b", "b"), ("link/b", "x")];
+    let results = import(&archive, &files, true);
+    assert_eq!(
+        results,
+        [("new".into(), Imported::Conflict), ("real/b".into(), Imported::Conflict)]
+    );
+    assert_eq!(archive.files().len(), 1);
+    // A link on the way stands for the directory that it leads to.
+    assert_eq!(import(&archive, &[("link/b", "b")], false)[0].1, Imported::Recorded);
+    assert_eq!(archive.digest("real/b"), md5("b"));
+}
+
+#[test]
+fn imported_file_is_no_longer_new() {
+    let archive = Archive::recorded(&["a"]);
+    archive.write("new", "new");
+    archive.scan();
+    assert_eq!(archive.status().new, 1);
+    import(&archive, &[("new", "new")], false);
+    assert_eq!(archive.status().new, 0);
+}
+
+#[test]
+fn listed_file_of_the_catalog_is_not_opened() {
+    let mut archive = Archive::of(&["a"]);
+    (archive.state, archive.name) = (archive.base.clone(), ".");
+    archive.add();
+    let results = import(&archive, &[("catalog.db", "x"), ("catalog.db-lock", "x")], false);
+    assert!(results.iter().all(|(_, result)| *result == Imported::Unreadable), "{results:?}");
 }
 
 #[test]

@@ -103,8 +103,6 @@ const ORDINARY: [fn(&mut Disk); 24] = [
 impl Disk {
     pub(crate) fn new(seed: u64, profile: Profile) -> Self {
         let mut first = Archive::new();
-        // A commit waits for the disk, and these histories have thousands.
-        first.state = Arc::new(in_memory());
         first.settings.profile = profile;
         let second = first.beside("second", &[]);
         let (contents, log) = (HashMap::new(), Log::default());

@@ -86,9 +86,8 @@ fn run(path: &Path, task: &Task) -> (Vec<Finding>, Result<(), CatalogError>) {
 
 #[test]
 fn flipped_bit_in_the_catalog_is_found_and_no_file_is_called_damaged() {
-    let names: Vec<_> = (0..600).map(|number| format!("d{}/f{number}", number % 5)).collect();
+    let names: Vec<_> = (0..200).map(|number| format!("d{}/f{number}", number % 5)).collect();
     let mut archive = Archive::of(&names.iter().map(String::as_str).collect::<Vec<_>>());
-    archive.state = Arc::new(in_memory());
     archive.settings.profile = Profile::Working;
     archive.add();
     archive.write("d0/f0", "edited");
@@ -218,7 +217,10 @@ fn rows_that_a_page_hides_are_damage() {
         for with_flip in hidden {
             put(&flipped, &with_flip);
             let catalog = Catalog::open_existing(&flipped, "test").unwrap();
-            assert!(catalog.status(clock()).is_err_and(|it| is_of_catalog(&it)), "status, {table}");
+            // It reads neither directories nor files.
+            let is_found = catalog.status(clock()).is_err_and(|it| is_of_catalog(&it));
+            let is_read = !["directory", "file"].contains(&&*table);
+            assert!(is_found || !is_read, "status, {table}");
             let listed = catalog.files(&FileFilter::default(), &mut |_| Ok(()));
             assert!(listed.is_err_and(|it| is_of_catalog(&it)), "files, {table}");
             drop(catalog);

@@ -2,8 +2,9 @@
 
 use std::fs;
 use std::fs::File;
+use std::os::unix::fs::FileExt as _;
 
-use lanesum_catalog::{Attention, Control, GoesOn, Halt, Reason, SettingsPatch};
+use lanesum_catalog::{Attention, Control, GoesOn, Halt, Reason};
 
 use super::*;
 
@@ -147,6 +148,49 @@ fn file_that_is_open_for_writing_and_at_rest_is_read_as_any_other() {
 }
 
 #[test]
+fn file_that_changes_while_it_is_read_is_busy_and_recorded_later() {
+    let archive = Archive::recorded(&["a", "b"]);
+    let file = File::options().write(true).open(archive.path("a")).unwrap();
+    file.set_len(256 << 20).unwrap();
+    let is_read = std::sync::atomic::AtomicBool::new(false);
+    let report = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !is_read.load(Ordering::Relaxed) {
+                file.write_at(b"x", 1 << 20).unwrap();
+                std::thread::sleep(Duration::from_millis(1));
+            }
+        });
+        let report = archive.update();
+        is_read.store(true, Ordering::Relaxed);
+        report
+    });
+    assert_eq!(report.lines(), ["unchecked a"]);
+    assert_eq!(report.finding("a").reason, Some(Reason::Busy));
+    assert_eq!(report.summary.attention(), Attention::Incomplete);
+    assert_eq!((archive.stored(), archive.digest("a")), (vec!["unchecked a".into()], md5("a")));
+    assert_eq!(archive.update().lines(), ["edited a"]);
+    assert_eq!((archive.stored(), archive.update().summary.attention()), {
+        (vec![], Attention::Nothing)
+    });
+}
+
+#[test]
+fn first_add_lists_the_files_that_it_could_not_read() {
+    let archive = Archive::of(&["a", "locked", "d/b"]);
+    set_mode(&archive.path("locked"), 0);
+    set_mode(&archive.path("d"), 0);
+    let report = archive.limited(Archive::add);
+    set_mode(&archive.path("d"), 0o700);
+    assert_eq!(report.lines(), ["unchecked d/", "unchecked locked"]);
+    assert_eq!(report.summary.attention(), Attention::Incomplete);
+    assert_eq!(archive.status().attention(), Attention::Incomplete);
+    set_mode(&archive.path("locked"), 0o600);
+    let report = archive.update();
+    assert_eq!(report.lines(), ["new d/b", "new locked"]);
+    assert_eq!(archive.update().summary.attention(), Attention::Nothing);
+}
+
+#[test]
 fn files_below_a_mount_are_unchecked_and_not_missing() {
     let archive = Archive::recorded(&["a", "sub/b", "sub/c"]);
     let other = in_memory();
@@ -256,33 +300,98 @@ fn mount_during_a_run_records_nothing_of_it() {
 }
 
 #[test]
-fn second_read_that_is_interrupted_leaves_the_file_unchecked() {
+fn second_read_that_is_interrupted_leaves_the_file_as_it_was() {
     let mut archive = Archive::new();
     archive.settings.algorithms = lanesum_list::Algorithm::Crc32c.into();
+    archive.settings.rate = Some(32 << 20);
     archive.write("a", "a");
-    File::options().write(true).open(archive.path("a")).unwrap().set_len(64 << 20).unwrap();
+    File::options().write(true).open(archive.path("a")).unwrap().set_len(32 << 20).unwrap();
     archive.touch("a");
     archive.add();
     flip_at(&archive.path("a"), 0);
-    let mut control = Control::open(&archive.catalog_path()).unwrap();
-    let mut patch = SettingsPatch::default();
-    patch.rate = Some(Some(64 << 20));
-    control.set(&archive.root(), &patch).unwrap();
-    let (root, now) = (archive.root(), clock());
-    let report = std::thread::scope(|scope| {
-        scope.spawn(|| {
-            std::thread::sleep(Duration::from_millis(1500));
-            control.pause(&root, now).unwrap();
-        });
-        archive.scrub()
+    let control = Control::open(&archive.catalog_path()).unwrap();
+    let (root, now, control) = (archive.root(), clock(), std::sync::Mutex::new(control));
+    // Each read takes a second, and asks five times whether to go on.
+    let asked = AtomicU64::new(0);
+    let report = archive.run_with(&Task::Scrub(everything()), |options| {
+        let root = root.clone();
+        options.goes_on = Some(GoesOn::new(move || {
+            if asked.fetch_add(1, Ordering::Relaxed) == 9 {
+                control.lock().unwrap().pause(&root, now).unwrap();
+            }
+            true
+        }));
     });
-    if report.lines() == ["damaged a"] {
-        skip("both reads ended before the pause");
-        return;
-    }
     assert!(matches!(report.summary.halt, Some(Halt::Paused(_))), "{:?}", report.summary);
     assert_eq!(report.of(Class::Damaged), [""; 0]);
-    assert_eq!(report.summary.attention(), Attention::Incomplete);
-    control.resume(&root).unwrap();
+    assert!(report.summary.attention() >= Attention::Incomplete);
+    Control::open(&archive.catalog_path()).unwrap().resume(&root).unwrap();
     assert_eq!(archive.scrub().lines(), ["damaged a"]);
+}
+
+/// A file system in a file, mounted until it is dropped.
+struct Disk {
+    image: PathBuf,
+    device: String,
+    at: PathBuf,
+}
+
+impl Disk {
+    /// None where this user may not mount, or the programs are not there.
+    fn mounted_at(at: PathBuf, image: PathBuf) -> Option<Self> {
+        File::create(&image).unwrap().set_len(8 << 20).unwrap();
+        let made = Command::new("mke2fs").args(["-q", "-F"]).arg(&image).output();
+        let looped = Command::new("losetup").args(["--find", "--show"]).arg(&image).output();
+        let (Ok(made), Ok(looped)) = (made, looped) else { return None };
+        if !made.status.success() || !looped.status.success() {
+            return None;
+        }
+        let device = String::from_utf8(looped.stdout).unwrap().trim_end().to_owned();
+        let disk = Self { image, device, at };
+        disk.mount("rw").then_some(disk)
+    }
+
+    fn mount(&self, mode: &str) -> bool {
+        mount(&["mount", "-o", mode, &self.device, self.at.to_str().unwrap()].map(AsRef::as_ref))
+    }
+
+    /// Mounted anew, no content of a file is in memory.
+    fn mount_again(&self) {
+        assert!(mount(&["umount".as_ref(), self.at.as_ref()]) && self.mount("ro"));
+    }
+}
+
+impl Drop for Disk {
+    fn drop(&mut self) {
+        mount(&["umount".as_ref(), self.at.as_ref()]);
+        let _ = Command::new("losetup").args(["--detach", &self.device]).status();
+    }
+}
+
+#[test]
+fn file_whose_read_fails_is_unchecked_with_the_error() {
+    let archive = Archive::new();
+    let image = archive.base.path().join("image");
+    let Some(disk) = Disk::mounted_at(archive.tree(), image) else {
+        skip("no file system in a file can be mounted");
+        return;
+    };
+    ["a", "b"].iter().for_each(|name| archive.write(name, name.repeat(100_000)));
+    disk.mount_again();
+    archive.add();
+    disk.mount_again();
+    // Names and sizes stay in memory, and no block can be read from now on.
+    archive.scan();
+    File::options().write(true).open(&disk.image).unwrap().set_len(0).unwrap();
+    for _ in 0..2 {
+        let report = archive.verify();
+        assert_eq!(report.lines(), ["unchecked a", "unchecked b"]);
+        let finding = report.finding("a");
+        assert_eq!(finding.reason, Some(Reason::IoError), "{finding:?}");
+        assert!(finding.error.is_some() && report.summary.io_errors == 2, "{report:?}");
+        assert_eq!(report.summary.attention(), Attention::Problem);
+        assert_eq!(archive.status().attention(), Attention::Problem);
+        assert_eq!(archive.file("a").error, finding.error);
+    }
+    assert_eq!(archive.stored(), ["unchecked a", "unchecked b"]);
 }

@@ -11,15 +11,16 @@ use std::fs;
 use lanesum_catalog::{Attention, GoesOn, Reason};
 
 use super::disk::{Disk, Log};
-use super::model::{Files, Night, Records, records};
+use super::model::{Files, Night, Records, records, stored_inodes};
 use super::*;
 
 /// Histories of each kind, and nights of each.
-const HISTORIES: u64 = 40;
+const HISTORIES: u64 = 20;
 const NIGHTS: usize = 12;
 
 struct History {
     disk: Disk,
+    catalog: Catalog,
     profile: Profile,
     has_damage: bool,
     before: Records,
@@ -29,19 +30,34 @@ impl History {
     fn new(seed: u64, profile: Profile, has_damage: bool) -> Self {
         let disk = Disk::new(seed, profile);
         disk.roots.iter().for_each(|root| _ = root.add());
-        let files = disk.files();
-        let mut history = Self { disk, profile, has_damage, before: Records::new() };
+        let (files, catalog) = (disk.files(), disk.roots[0].open());
+        let mut history = Self { disk, catalog, profile, has_damage, before: Records::new() };
         history.before = history.records(&files);
         history
     }
 
     fn records(&self, files: &Files) -> Records {
-        let [first, second] = &self.disk.roots;
-        records(&[(0, first), (1, second)], &self.before, files)
+        records(&self.catalog, &self.disk.roots, &self.before, files, None)
+    }
+
+    /// The records with the inodes that they have, after a run which does not read all files.
+    fn records_as_stored(&self, files: &Files) -> Records {
+        let inodes = stored_inodes(&self.catalog);
+        records(&self.catalog, &self.disk.roots, &self.before, files, Some(&inodes))
+    }
+
+    fn targets(&self) -> Vec<Target> {
+        self.catalog.roots().unwrap().into_iter().map(Target::whole).collect()
+    }
+
+    /// Runs a task over both roots.
+    fn run(&mut self, task: &Task) -> Vec<Report> {
+        let targets = self.targets();
+        Report::all(&mut self.catalog, &targets, task, &options())
     }
 
     fn day(&mut self) {
-        for _ in 0..self.disk.random.below(7) {
+        for _ in 0..self.disk.random.below(5) {
             match self.disk.random.below(10) {
                 0 | 1 if self.has_damage => self.disk.damage(),
                 2 if self.has_damage || self.profile == Profile::Working => self.disk.upgrade(),
@@ -71,13 +87,12 @@ impl History {
             self.interrupted_update();
         }
         let files = self.disk.files();
-        let [first, second] = &self.disk.roots;
-        let updated = run_roots(&[first, second], &Task::Update);
+        let updated = self.run(&Task::Update);
         let scrub = Task::Scrub(selection(|it| {
             it.percent = Some(100.0);
             it.is_scanned = true;
         }));
-        let scrubbed = run_roots(&[first, second], &scrub);
+        let scrubbed = self.run(&scrub);
         let after = self.records(&files);
         let night = Night { before: &self.before, files: &files, profile: self.profile };
         if let Some(wrong) = night.wrong(&after) {
@@ -92,6 +107,40 @@ impl History {
         }
         self.before = after;
         self.answer(&files);
+    }
+
+    /// Sometimes a person runs something by day.
+    fn run_by_day(&mut self) {
+        days_pass(1);
+        let files = self.disk.files();
+        let part = selection(|it| it.percent = Some(40.0));
+        let tasks = [Task::Scan, Task::Verify, Task::Scrub(everything()), Task::Scrub(part)];
+        let task = self.disk.random.choose(&tasks).unwrap();
+        self.disk.log.push(format!("by day: {task:?}"));
+        self.run(&task);
+        let after = self.records_as_stored(&files);
+        let night = Night { before: &self.before, files: &files, profile: self.profile };
+        let has_read = matches!(task, Task::Verify) || task == tasks[2];
+        if let Some(wrong) = night.wrong_unrecorded(&after, has_read) {
+            panic!("{wrong}");
+        }
+        self.before = after;
+    }
+
+    /// Or updates one root alone.
+    fn update_one_root(&mut self) {
+        days_pass(1);
+        let files = self.disk.files();
+        let root = self.disk.random.below(2);
+        self.disk.log.push(format!("by day: update of root {root} alone"));
+        let target = [self.targets().swap_remove(root)];
+        Report::all(&mut self.catalog, &target, &Task::Update, &options());
+        let after = self.records_as_stored(&files);
+        let night = Night { before: &self.before, files: &files, profile: self.profile };
+        if let Some(wrong) = night.wrong_in_one(root, &after) {
+            panic!("{wrong}");
+        }
+        self.before = after;
     }
 
     /// What a night reported of a root, against its records after it.
@@ -113,14 +162,14 @@ impl History {
             assert!(damaged.iter().all(is_right), "root {root} is not so damaged: {lines:?}");
         }
         let last = reports[1].summary.attention();
-        let is_expected = (last == Attention::Problem) == !alarms.is_empty();
-        assert!(is_expected, "root {root}: {last:?} and {alarms:?}");
+        let is_alarmed = last == Attention::Problem;
+        assert_eq!(is_alarmed, !alarms.is_empty(), "root {root}: {alarms:?}");
         for (place, known) in alarms {
             let is_news = self.before.get(place).is_none_or(|it| it.class != known.class);
             let is_told = reports.iter().any(|report| report.of(known.class).contains(&place.1));
             assert!(is_told || !is_news, "{place:?} is {} now, and that was not told", known.class);
         }
-        let status = self.disk.roots[root].status().attention();
+        let status = self.catalog.status(clock()).unwrap()[root].attention();
         assert_eq!(status.max(Attention::Incomplete), last.max(Attention::Incomplete));
     }
 
@@ -132,13 +181,12 @@ impl History {
         if left == 0 {
             options.goes_on = Some(GoesOn::new(|| false));
         }
-        let [first, second] = &self.disk.roots;
-        let targets = [first, second].map(|it| Target::whole(it.root()));
+        let targets = self.targets();
         let mut take = |_: &Root, _: &Finding| {
             left = left.saturating_sub(1);
             if left == 0 { Err(std::io::ErrorKind::BrokenPipe.into()) } else { Ok(()) }
         };
-        match first.open().run(&targets, &Task::Update, &options, &mut take) {
+        match self.catalog.run(&targets, &Task::Update, &options, &mut take) {
             Ok(_) | Err(CatalogError::Output(_)) => {}
             Err(error) => panic!("{error}"),
         }
@@ -151,9 +199,8 @@ impl History {
         let aside = self.disk.roots[away].base.path().join("not mounted");
         fs::rename(self.disk.roots[away].tree(), &aside).unwrap();
         let files = self.disk.files();
-        let [first, second] = &self.disk.roots;
-        let updated = run_roots(&[first, second], &Task::Update);
-        let scrubbed = run_roots(&[first, second], &Task::Scrub(everything()));
+        let updated = self.run(&Task::Update);
+        let scrubbed = self.run(&Task::Scrub(everything()));
         let reason = updated[away].summary.offline().map(|it| it.reason);
         assert_eq!(reason, Some(Reason::Absent));
         let after = self.records(&files);
@@ -161,7 +208,11 @@ impl History {
             let own = all.iter().filter(|((it, _), _)| *it == root);
             own.map(|(place, known)| (place.clone(), known.clone())).collect()
         };
-        assert_eq!(of(&after, away), of(&self.before, away), "root {away} was not mounted");
+        for (place, known) in of(&self.before, away) {
+            let now = &after[&place];
+            let is_same = (now.class, &now.digest) == (known.class, &known.digest);
+            assert!(is_same, "root {away} was not mounted: {place:?} {known:?} {now:?}");
+        }
         let there = 1 - away;
         let (before, profile) = (of(&self.before, there), self.profile);
         let night = Night { before: &before, files: &files, profile };
@@ -171,25 +222,26 @@ impl History {
         self.check_reports(there, [&updated[there], &scrubbed[there]], &after);
         self.before = after;
         fs::rename(&aside, self.disk.roots[away].tree()).unwrap();
-        // The roots change places in the next run.
         days_pass(1);
     }
 
     /// Sometimes a person accepts a damaged file, or forgets a missing one.
     fn answer(&mut self, files: &Files) {
         for (place, known) in self.before.clone() {
-            let archive = &self.disk.roots[place.0];
+            let path = [self.disk.path(&place)];
             match known.class {
                 Class::Damaged if self.disk.random.once_in(6) => {
                     self.disk.log.push(format!("accept {place:?}"));
-                    assert_eq!(archive.accept(&[&place.1]).files, 1, "{place:?}");
+                    let accepted = self.catalog.accept(&path, &options(), &mut |_, _| Ok(()));
+                    assert_eq!(accepted.unwrap().files, 1, "{place:?}");
                     let now = self.records(files).remove(&place).unwrap();
                     assert_eq!((now.class, &now.digest), (Class::Ok, &files[&place].digest));
                     self.before.insert(place, now);
                 }
                 Class::Missing if self.disk.random.once_in(4) => {
                     self.disk.log.push(format!("forget {place:?}"));
-                    assert_eq!(archive.forget(&[&place.1]).paths[0].files, 1, "{place:?}");
+                    let forgotten = self.catalog.forget(&path, false, &options()).unwrap();
+                    assert_eq!(forgotten.paths[0].files, 1, "{place:?}");
                     self.before.remove(&place);
                 }
                 _ => {}
@@ -216,9 +268,15 @@ fn run_history(seed: u64, profile: Profile, has_damage: bool) {
     for night in 0..NIGHTS {
         history.disk.log.push(format!("day {night}"));
         history.day();
+        match history.disk.random.below(6) {
+            0 | 1 => history.run_by_day(),
+            2 => history.update_one_root(),
+            _ => {}
+        }
+        history.day();
         history.night();
     }
-    assert_eq!(history.disk.roots[0].look().check().unwrap(), [""; 0]);
+    assert_eq!(history.catalog.check().unwrap(), [""; 0]);
 }
 
 fn run_histories(profile: Profile, has_damage: bool) {

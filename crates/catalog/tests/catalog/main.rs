@@ -69,8 +69,8 @@ fn next_time() -> SystemTime {
     UNIX_EPOCH + Duration::from_secs(NEXT.fetch_add(10, Ordering::Relaxed))
 }
 
-/// A directory in memory, where a store through a mapping moves no time, and a catalog of it
-/// elsewhere.
+/// A directory in memory, where a store through a mapping moves no time, and a catalog of it in
+/// another one.
 #[derive(Clone)]
 struct Archive {
     base: Arc<TempDir>,
@@ -82,7 +82,8 @@ struct Archive {
 impl Archive {
     fn new() -> Self {
         let base = Arc::new(in_memory());
-        let state = Arc::new(tempfile::tempdir().unwrap());
+        // A commit waits for a disk, and these tests make thousands.
+        let state = Arc::new(in_memory());
         let archive = Self { base, state, name: "root", settings: Settings::default() };
         fs::create_dir(archive.tree()).unwrap();
         archive
@@ -239,9 +240,13 @@ impl Archive {
     }
 
     fn verify_paths(&self, paths: &[&str]) -> Report {
-        let paths = paths.iter().map(|path| path.as_bytes().to_vec()).collect();
-        let targets = [Target { root: self.root(), paths }];
+        let targets = [self.target(paths)];
         Report::all(&mut self.open(), &targets, &Task::Verify, &options()).remove(0)
+    }
+
+    fn target(&self, paths: &[&str]) -> Target {
+        let paths = paths.iter().map(|path| path.as_bytes().to_vec()).collect();
+        Target { root: self.root(), paths }
     }
 
     fn accept(&self, paths: &[&str]) -> Accepted {
@@ -283,8 +288,10 @@ impl Archive {
         self.file(name).recorded.digests[0].to_string()
     }
 
-    /// Stored classes: of the files that are not ok, and of what is pending.
+    /// Stored classes: of the files that are not ok, and of what is pending. The catalog itself must
+    /// be whole.
     fn stored(&self) -> Vec<String> {
+        assert_eq!(self.look().check().unwrap(), [""; 0]);
         let below = |path: &Path| self.below(path);
         let line = |file: &FileStatus| match &file.moved_to {
             Some(to) => format!("{} {} -> {}", file.class, below(&file.path), below(to)),
@@ -322,6 +329,7 @@ impl Archive {
 }
 
 /// What a run reported of a root, and its summary.
+#[derive(Debug)]
 struct Report {
     findings: Vec<Finding>,
     summary: Summary,

@@ -4,7 +4,7 @@
 //! Where two answers are right, the model allows both: of several links of a file any may be the
 //! one that moved, and a damaged file that moved to another root may look like new content.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::disk::{Place, Seen};
 use super::*;
@@ -18,6 +18,8 @@ pub(crate) struct Known {
     pub(crate) size: i64,
     pub(crate) modified: i64,
     pub(crate) inode: u64,
+    /// Where a run that records nothing found its file.
+    pub(crate) moved_to: Option<Place>,
 }
 
 pub(crate) type Records = BTreeMap<Place, Known>;
@@ -56,6 +58,81 @@ impl Night<'_> {
             invented.map(|place| format!("{place:?} has a record, and never was a file"))
         };
         present.or_else(gone).or_else(invented)
+    }
+
+    /// What is wrong after a run that records nothing, if anything is. `has_read` says whether it
+    /// read all files.
+    pub(crate) fn wrong_unrecorded(&self, after: &Records, has_read: bool) -> Option<String> {
+        if !after.keys().eq(self.before.keys()) {
+            return Some("a run that records nothing changed which records there are".to_owned());
+        }
+        self.before.iter().zip(after.values()).find_map(|((place, known), now)| {
+            let own = self.files.get(place);
+            let same_inode = || self.files.values().filter(|it| it.inode == known.inode);
+            let may_be = own.into_iter().chain(same_inode());
+            let is_damage = |seen: &Seen| {
+                self.judged(known, seen).iter().any(|(class, _)| *class == Class::Damaged)
+            };
+            // Its content is back, or it was renamed over another recorded file.
+            let is_over = |(it, seen): (&Place, &Seen)| {
+                it != place && seen.inode == known.inode && self.before.contains_key(it)
+            };
+            let is_back = || {
+                self.files.values().any(|seen| seen.digest == known.digest)
+                    || self.files.iter().any(is_over)
+            };
+            let what = if now.digest != known.digest {
+                "has other digests"
+            } else if known.is_damaged && !now.is_damaged && !is_back() {
+                "is not damaged any more"
+            } else if now.is_damaged && !known.is_damaged && !may_be.clone().any(is_damage) {
+                "is called damaged"
+            } else if has_read
+                && own.is_some_and(|seen| {
+                    let answers = self.judged(known, seen);
+                    answers.iter().all(|(class, _)| *class == Class::Damaged) && !now.is_damaged
+                })
+            {
+                "is damaged, and not called so"
+            } else {
+                return None;
+            };
+            Some(format!("{place:?} {what}: {known:?}, now {now:?}, seen {own:?}"))
+        })
+    }
+
+    /// What is wrong after an update of one root alone.
+    pub(crate) fn wrong_in_one(&self, root: usize, after: &Records) -> Option<String> {
+        let own = self.files.iter().filter(|((it, _), _)| *it == root).find_map(|(place, seen)| {
+            let mut allowed = self.allowed(place, seen);
+            // It does not read files with the recorded size and time.
+            let is_source =
+                |it: &&Known| it.inode == seen.inode || it.moved_to.as_ref() == Some(place);
+            let sources = self.loose().map(|(_, known)| known).filter(is_source);
+            for known in self.before.get(place).into_iter().chain(sources) {
+                if (known.size, known.modified) == (seen.size, seen.modified) {
+                    allowed.insert((Class::Ok, known.digest.clone()));
+                }
+            }
+            self.wrong_with(place, seen, after.get(place), &allowed)
+        });
+        let moved_away = |place: &Place, known: &Known| {
+            let is_there = |(there, seen): (&Place, &Seen)| {
+                there.0 == root && seen.inode == known.inode && !self.before.contains_key(there)
+            };
+            !self.files.contains_key(place) && self.files.iter().any(is_there)
+        };
+        let others = self.before.iter().filter(|((it, _), _)| *it != root);
+        let other = || {
+            others.clone().find_map(|(place, known)| {
+                let is_right = match after.get(place) {
+                    Some(now) => (now.class, &now.digest) == (known.class, &known.digest),
+                    None => moved_away(place, known),
+                };
+                (!is_right).then(|| format!("{place:?} is of another root: {:?}", after.get(place)))
+            })
+        };
+        own.or_else(other)
     }
 
     fn wrong_with(
@@ -134,6 +211,12 @@ impl Night<'_> {
             }
             allowed.extend(answers);
         }
+        // A file that an earlier run found by its content stays found while it looks the same.
+        let found = self.loose().filter(|(_, it)| it.moved_to.as_ref() == Some(place));
+        for (_, known) in found {
+            allowed.extend(self.judged(known, seen));
+            allowed.insert(new.clone());
+        }
         let links = self.fresh().filter(|(_, it)| it.inode == seen.inode).count();
         if links > sources.len() {
             allowed.insert(new);
@@ -146,6 +229,9 @@ impl Night<'_> {
         let missing = Some((Class::Missing, known.digest.clone()));
         if self.profile == Profile::Working {
             return vec![None];
+        }
+        if known.moved_to.as_ref().is_some_and(|to| self.files.contains_key(to)) {
+            return vec![None, missing];
         }
         let with_inode = |it: &&Known| it.inode == known.inode;
         let rivals = self.loose().filter(|(_, it)| with_inode(it)).count();
@@ -172,31 +258,54 @@ impl Night<'_> {
     }
 }
 
-/// The stored records of these roots, with the inodes that they should know.
-pub(crate) fn records(roots: &[(usize, &Archive)], before: &Records, files: &Files) -> Records {
+/// The inodes that the records have, by the ids of these.
+pub(crate) fn stored_inodes(catalog: &Catalog) -> HashMap<i64, u64> {
+    let flags = rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY;
+    let db = rusqlite::Connection::open_with_flags(catalog.path(), flags).unwrap();
+    let mut statement = db.prepare("SELECT id, inode FROM file").unwrap();
+    let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get::<_, i64>(1)?)));
+    rows.unwrap().map(Result::unwrap).map(|(id, inode)| (id, inode.cast_unsigned())).collect()
+}
+
+/// The stored records, with the inodes that they should know after a night, or with those that they
+/// have.
+pub(crate) fn records(
+    catalog: &Catalog,
+    roots: &[Archive; 2],
+    before: &Records,
+    files: &Files,
+    stored: Option<&HashMap<i64, u64>>,
+) -> Records {
     let mut all = Records::new();
-    for (root, archive) in roots {
-        for file in archive.files() {
-            let place = (*root, archive.below(&file.path));
-            let known = before.get(&place).map(|it| it.inode);
-            let seen = files.get(&place).map(|it| it.inode);
-            // A record whose edit is not recorded knows the inode of what it has.
-            let inode = if file.class == Class::Edited { known.or(seen) } else { seen.or(known) };
-            let is_damaged = match file.class {
-                Class::Damaged => true,
-                Class::Missing => file.reason.is_some(),
-                _ => false,
-            };
-            let known = Known {
-                class: file.class,
-                is_damaged,
-                digest: file.recorded.digests[0].to_string(),
-                size: file.recorded.size,
-                modified: file.recorded.modified,
-                inode: inode.unwrap_or(0),
-            };
-            all.insert(place, known);
-        }
-    }
+    let first = catalog.roots().unwrap()[0].id();
+    let mut take = |file: FileStatus| {
+        let root = usize::from(file.root != first);
+        let place = (root, roots[root].below(&file.path));
+        let known = before.get(&place).map(|it| it.inode);
+        let seen = files.get(&place).map(|it| it.inode);
+        // A record whose edit is not recorded knows the inode of the content that it has.
+        let inode = if file.class == Class::Edited { known.or(seen) } else { seen.or(known) };
+        let is_damaged = match file.class {
+            Class::Damaged => true,
+            Class::Missing => file.reason.is_some(),
+            _ => false,
+        };
+        let inode = stored.map_or(inode, |stored| stored.get(&file.id).copied());
+        let known = Known {
+            class: file.class,
+            is_damaged,
+            digest: file.recorded.digests[0].to_string(),
+            size: file.recorded.size,
+            modified: file.recorded.modified,
+            inode: inode.unwrap_or(0),
+            moved_to: file.moved_to.map(|to| {
+                let root = usize::from(!to.starts_with(roots[0].tree()));
+                (root, roots[root].below(&to))
+            }),
+        };
+        all.insert(place, known);
+        Ok(())
+    };
+    catalog.files(&FileFilter::default(), &mut take).unwrap();
     all
 }

@@ -360,6 +360,22 @@ fn file_that_moves_between_roots_is_moved_when_only_the_new_root_is_updated() {
 }
 
 #[test]
+fn hard_links_that_move_to_another_root_keep_a_record_each() {
+    for is_alone in [false, true] {
+        let [one, two] = two_roots();
+        fs::hard_link(one.path("d/a"), one.path("d/link")).unwrap();
+        one.update();
+        fs::rename(one.path("d"), two.path("e")).unwrap();
+        let reports =
+            if is_alone { vec![two.update()] } else { run_roots(&[&one, &two], &Task::Update) };
+        let lines: Vec<_> = reports.iter().flat_map(Report::lines).collect();
+        assert_eq!(lines, ["moved root/d/ -> e/ (3)"], "{is_alone}");
+        assert_eq!((one.files().len(), two.files().len()), (1, 5), "{is_alone}");
+        assert_eq!(one.update().summary.attention(), Attention::Nothing, "{is_alone}");
+    }
+}
+
+#[test]
 fn file_that_moves_between_roots_is_missing_until_the_new_root_is_updated() {
     let [one, two] = two_roots();
     fs::rename(one.path("d/a"), two.path("a")).unwrap();
@@ -434,4 +450,59 @@ fn names_that_are_no_text_are_recorded() {
     assert_eq!(archive.add().summary.files, 3);
     fs::rename(archive.tree().join(name), archive.path("text")).unwrap();
     assert_eq!(archive.update().lines(), ["moved \\xff\\xfe -> text"]);
+}
+
+#[test]
+fn file_that_moves_into_a_directory_of_its_own_name_is_moved() {
+    let archive = Archive::recorded(&["a", "b/c", "d"]);
+    archive.rename("a", "aside");
+    archive.rename("aside", "a/a");
+    archive.rename("b/c", "aside");
+    fs::remove_dir(archive.path("b")).unwrap();
+    archive.rename("aside", "b");
+    expect_changes(&archive, &["moved a -> a/a", "moved b/c -> b"]);
+}
+
+#[test]
+fn file_that_was_copied_to_another_root_and_deleted_is_no_alarm() {
+    let [one, two] = two_roots();
+    two.write("copy", "d/a");
+    one.remove("d/a");
+    for report in run_roots(&[&one, &two], &Task::Update) {
+        assert!(report.summary.attention() <= Attention::Changes, "{:?}", report.lines());
+    }
+    assert_eq!((one.stored(), two.stored()), (vec![], vec![]));
+    assert_eq!((one.files().len(), two.files().len()), (2, 3));
+}
+
+#[test]
+fn tree_that_was_restored_from_a_backup_has_nothing_to_do() {
+    let archive = Archive::recorded(&["a", "d/b", "d/c"]);
+    let copy = archive.base.path().join("copy");
+    let copied = Command::new("cp").arg("-a").args([archive.tree(), copy.clone()]).status();
+    assert!(copied.is_ok_and(|status| status.success()));
+    for name in ["a", "d"] {
+        let gone = archive.base.path().join(format!("gone {name}"));
+        fs::rename(archive.path(name), gone).unwrap();
+        fs::rename(copy.join(name), archive.path(name)).unwrap();
+    }
+    expect_nothing_to_do(&archive);
+    assert_eq!(archive.scrub().lines(), [""; 0]);
+    // The records know the inodes of the copies now.
+    archive.rename("d", "e");
+    archive.write("e/b", "edited");
+    let report = archive.update();
+    assert_eq!(report.summary.attention(), Attention::Changes, "{:?}", report.lines());
+    assert_eq!(report.of(Class::New).len() + report.of(Class::Missing).len(), 0);
+}
+
+#[test]
+fn bad_copy_in_a_restored_tree_is_damaged() {
+    let archive = Archive::recorded(&["a", "b", "c"]);
+    for name in ["a", "b", "c"] {
+        let content = if name == "b" { "B" } else { name };
+        archive.replace_at(name, content, archive.time(name));
+    }
+    assert_eq!(archive.update().lines(), [""; 0], "sizes and times are as recorded");
+    assert_eq!(archive.scrub().lines(), ["damaged b"]);
 }

@@ -99,6 +99,29 @@ fn verify_of_paths_says_nothing_of_others() {
 }
 
 #[test]
+fn verify_of_a_path_without_a_record_is_refused() {
+    let archive = Archive::recorded(&["a", "d/b"]);
+    for paths in [&["nothing"][..], &["a", "nothing"], &["d/nothing", "a"], &["dd"]] {
+        let target = [archive.target(paths)];
+        let ended = archive.open().run(&target, &Task::Verify, &options(), &mut |_, _| Ok(()));
+        let error = ended.map(|_| ()).unwrap_err();
+        assert!(matches!(error, CatalogError::NotRecorded(_)), "{paths:?}: {error}");
+    }
+    assert_eq!((archive.stored(), archive.update().summary.attention()), {
+        (vec![], Attention::Nothing)
+    });
+}
+
+#[test]
+fn run_of_a_root_that_was_forgotten_is_refused() {
+    let archive = Archive::recorded(&["a"]);
+    let target = [Target::whole(archive.root())];
+    archive.forget(&[""]);
+    let ended = archive.open().run(&target, &Task::Update, &options(), &mut |_, _| Ok(()));
+    assert!(matches!(ended, Err(CatalogError::NoRoot(_))), "{ended:?}");
+}
+
+#[test]
 fn scrub_finds_missing_and_new_files_too() {
     let archive = Archive::recorded(&["a", "b"]);
     archive.remove("a");
@@ -319,20 +342,40 @@ fn half_of_the_files_may_be_edited() {
 
 #[test]
 fn run_that_is_stopped_keeps_what_it_did_and_the_next_one_goes_on() {
-    let names: Vec<_> = (0..300).map(|number| format!("{number}")).collect();
-    let archive = Archive::of(&names.iter().map(String::as_str).collect::<Vec<_>>());
+    let archive = Archive::new();
+    (0..60).for_each(|number| archive.write(&number.to_string(), [number; 30_000]));
     archive.open().add_roots(&[(&archive.tree(), archive.settings.clone())]).unwrap();
-    let stop = |options: &mut Options| options.goes_on = Some(GoesOn::new(|| false));
-    let report = archive.run_with(&Task::Add, stop);
+    let pace = lanesum_checksum::engine::Pace::default();
+    pace.set_rate(Some(1_000_000));
+    let asked = AtomicU64::new(0);
+    let report = archive.run_with(&Task::Add, |options| {
+        options.engine.pace = Some(pace);
+        options.goes_on = Some(GoesOn::new(move || asked.fetch_add(1, Ordering::Relaxed) < 4));
+    });
     assert_eq!(report.summary.halt, Some(Halt::Stopped));
     assert_eq!(report.summary.attention(), Attention::Incomplete);
     assert!(!archive.root().is_complete);
     let read = report.summary.files;
+    assert!((1..60).contains(&read), "{read}");
     assert_eq!(archive.files().len() as u64, read, "what was read is recorded");
     let report = archive.run(&Task::Add);
-    assert_eq!(report.summary.files, 300 - read, "and not read again");
+    assert_eq!(report.summary.files, 60 - read, "and not read again");
     assert!(archive.root().is_complete && report.summary.is_complete());
-    assert_eq!((archive.files().len(), archive.stored()), (300, vec![]));
+    assert_eq!((archive.files().len(), archive.stored()), (60, vec![]));
+}
+
+#[test]
+fn update_that_is_stopped_at_once_changes_nothing() {
+    let archive = Archive::recorded(&["a", "b", "c"]);
+    archive.write("a", "edited");
+    archive.rename("b", "renamed");
+    archive.remove("c");
+    let stop = |options: &mut Options| options.goes_on = Some(GoesOn::new(|| false));
+    let report = archive.run_with(&Task::Update, stop);
+    assert_eq!(report.summary.halt, Some(Halt::Stopped));
+    assert_eq!(archive.digest("a"), md5("a"));
+    assert_eq!(archive.update().of(Class::Missing), ["c"]);
+    assert_eq!((archive.digest("a"), archive.stored()), (md5("edited"), vec!["missing c".into()]));
 }
 
 #[test]
@@ -421,4 +464,18 @@ fn algorithm_that_is_added_later_is_recorded_when_a_file_is_read() {
     archive.damage("b");
     assert_eq!(archive.verify().lines(), ["damaged b"]);
     assert_eq!(archive.digest("b"), md5("b"));
+}
+
+#[test]
+fn root_that_becomes_a_working_one_loses_the_records_of_missing_files() {
+    let archive = Archive::recorded(&["a", "b", "c"]);
+    archive.damage("b");
+    archive.remove("a");
+    assert_eq!(archive.verify().summary.attention(), Attention::Problem);
+    let mut patch = SettingsPatch::default();
+    patch.profile = Some(Profile::Working);
+    Control::open(&archive.catalog_path()).unwrap().set(&archive.root(), &patch).unwrap();
+    archive.update();
+    assert_eq!((archive.stored(), archive.files().len()), (vec!["damaged b".into()], 2));
+    assert_eq!(archive.look().deleted(&archive.root(), 0).unwrap().len(), 1);
 }

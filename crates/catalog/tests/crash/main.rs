@@ -277,6 +277,7 @@ fn reported_results_survive_a_machine_that_goes_down() {
         .env("LD_PRELOAD", &library)
         .env("RECORD_UNDER", state.canonicalize().unwrap())
         .env("RECORD_LOG", &log)
+        .stdout(Stdio::null())
         .status()
         .unwrap();
     assert!(status.success());
@@ -296,7 +297,7 @@ fn reported_results_survive_a_machine_that_goes_down() {
 
 /// Starts a process that writes, and waits for its first acknowledgement.
 fn start_writer(directory: &Path) -> std::process::Child {
-    let child = Command::new(env::current_exe().unwrap())
+    let mut child = Command::new(env::current_exe().unwrap())
         .args(["--exact", "writer", "--nocapture"])
         .env(WRITER, directory)
         .env(ROUNDS, "1000000")
@@ -305,6 +306,7 @@ fn start_writer(directory: &Path) -> std::process::Child {
         .unwrap();
     let acknowledged = directory.join("state/acknowledged");
     while !fs::metadata(&acknowledged).is_ok_and(|it| it.len() > 0) {
+        assert_eq!(child.try_wait().unwrap(), None, "it ended by itself");
         thread::sleep(Duration::from_millis(1));
     }
     child

@@ -207,7 +207,7 @@ impl Daemon for Shown {
         })
     }
 
-    fn tell_code(&self, code: &str) {
+    fn show_code(&self, code: &str) {
         let words = format!("log in with the code {code}, which is good once");
         lock(&self.console).message(words.as_bytes());
     }

@@ -1,0 +1,128 @@
+//! What lists say of files, and the decision about each of them.
+
+use std::path::{Path, PathBuf};
+
+use lanesum_list::{Digests, Record};
+
+use crate::model::agree;
+use crate::store::digests::algorithms;
+
+/// What lists say of files.
+#[derive(Debug, Default)]
+pub struct Import {
+    pub(super) files: Vec<(PathBuf, Digests)>,
+}
+
+/// What came of a listed file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Imported {
+    /// It has the listed content, and is recorded now.
+    Recorded,
+    /// It was recorded with the listed digests already.
+    Known,
+    /// Its record got the listed digests in place of others.
+    Replaced,
+    /// Its content is not the listed one: it is recorded as damaged, with the listed digests.
+    Differs,
+    /// Its record has other digests than the list, or lists contradict each other; nothing was
+    /// changed.
+    Conflict,
+    /// It is not there.
+    Missing,
+    /// It is in no root.
+    NoRoot,
+    /// Its root is offline.
+    Offline,
+    /// It could not be read, or is no regular file.
+    Unreadable,
+}
+
+impl Import {
+    /// Adds what a list says of a file at a whole path. Digests with a key are left out, and so is
+    /// a line with no others.
+    pub fn add(&mut self, path: PathBuf, record: &Record<'_>) {
+        let digests = record.digests.iter().filter(|digest| !digest.algorithm().needs_key());
+        let digests: Digests = digests.copied().collect();
+        if !digests.is_empty() {
+            self.files.push((path, digests));
+        }
+    }
+
+    /// Whether no list says anything.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.files.is_empty()
+    }
+
+    /// The paths that lists name.
+    pub fn paths(&self) -> impl Iterator<Item = &Path> {
+        self.files.iter().map(|(path, _)| path.as_path())
+    }
+}
+
+/// The digests of the first, and those of the second with other algorithms.
+pub(super) fn join(first: &Digests, second: &Digests) -> Digests {
+    let known = algorithms(first);
+    let more = second.iter().filter(|digest| !known.contains(digest.algorithm()));
+    first.iter().chain(more).copied().collect()
+}
+
+/// Decides about a file that was read with all algorithms of its record and the list.
+pub(super) fn decide(
+    recorded: Option<&Digests>,
+    listed: &Digests,
+    read: &Digests,
+    replace: bool,
+) -> Imported {
+    let is_listed = agree(listed, read) == Some(true);
+    let Some(recorded) = recorded else {
+        return if is_listed { Imported::Recorded } else { Imported::Differs };
+    };
+    // The recorded content, where the file has it, connects digests of different algorithms.
+    let is_recorded = agree(recorded, read) == Some(true);
+    let is_known = if is_recorded { is_listed } else { agree(recorded, listed) == Some(true) };
+    match (is_known, replace, is_listed) {
+        (true, ..) => Imported::Known,
+        (false, false, _) => Imported::Conflict,
+        (false, true, true) => Imported::Replaced,
+        (false, true, false) => Imported::Differs,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use lanesum_list::{Algorithm, Digest};
+
+    use super::*;
+
+    /// Contents are numbers; a record, a list and the file each have one.
+    #[test]
+    fn record_list_and_content_decide_together() {
+        use Imported::{Conflict, Differs, Known, Recorded, Replaced};
+        let of = |algorithm: Algorithm, content| {
+            Digest::new(algorithm, &vec![content; algorithm.digest_len()]).unwrap()
+        };
+        let md5 = |content| Digests::from(of(Algorithm::Md5, content));
+        let sha = |content| Digests::from(of(Algorithm::Sha256, content));
+        let read = join(&md5(1), &sha(1));
+        for (recorded, listed, kept, replaced) in [
+            (None, md5(1), Recorded, Recorded),
+            (None, md5(2), Differs, Differs),
+            (Some(md5(1)), md5(1), Known, Known),
+            (Some(md5(1)), sha(1), Known, Known),
+            (Some(md5(1)), sha(2), Conflict, Differs),
+            (Some(md5(1)), md5(2), Conflict, Differs),
+            (Some(md5(2)), md5(2), Known, Known),
+            (Some(md5(2)), md5(1), Conflict, Replaced),
+            (Some(md5(2)), md5(3), Conflict, Differs),
+            (Some(md5(2)), sha(1), Conflict, Replaced),
+            (Some(md5(2)), sha(2), Conflict, Differs),
+        ] {
+            for (replace, expected) in [(false, kept), (true, replaced)] {
+                let result = decide(recorded.as_ref(), &listed, &read, replace);
+                assert_eq!(result, expected, "{recorded:?}, {listed:?}, replace {replace}");
+            }
+        }
+    }
+}
