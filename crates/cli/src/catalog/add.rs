@@ -18,15 +18,15 @@ use crate::console::{Console, lock};
 /// # Errors
 /// Those of the catalog, and wrong usage. A catalog that was created for it is removed then.
 pub fn run(args: &Add, console: &Arc<Mutex<Console>>) -> anyhow::Result<Code> {
-    let directories = directories(&args.directories)?;
+    require_directories(&args.directories)?;
     if let Some(&keyed) = args.algorithm.iter().find(|algorithm| algorithm.needs_key()) {
         return Err(CatalogError::Keyed(keyed).into());
     }
     let patch = args.patch();
     if args.dry_run {
-        return dry_run::run(args, &directories, &patch, &mut lock(console));
+        return dry_run::run(args, &patch, &mut lock(console));
     }
-    let (mut catalog, roots) = add(args, &directories, &patch, console)?;
+    let (mut catalog, roots) = add(args, &patch, console)?;
     if !patch.is_empty() && !args.reading.quiet && !args.reading.json {
         for root in &roots {
             lock(console).about(name(&root.path), &steer::words(root));
@@ -46,12 +46,11 @@ pub fn run(args: &Add, console: &Arc<Mutex<Console>>) -> anyhow::Result<Code> {
 /// Those of the catalog. A catalog that was created for it is removed then.
 fn add(
     args: &Add,
-    directories: &[PathBuf],
     patch: &SettingsPatch,
     console: &Arc<Mutex<Console>>,
 ) -> anyhow::Result<(Catalog, Vec<Root>)> {
     let mut catalog = place::ForAdd::open(&args.reading.place)?;
-    let settings = directories.iter().map(|directory| {
+    let settings = args.directories.iter().map(|directory| {
         let settings = settings_for(catalog.catalog(), directory, patch)?;
         Ok((&**directory, settings))
     });
@@ -95,15 +94,14 @@ pub fn known(catalog: &Catalog, directory: &Path) -> Result<Option<Root>, Catalo
     }
 }
 
-/// The whole paths of directories.
+/// Checks that these are directories.
 ///
 /// # Errors
 /// One is not there, or is not a directory.
-pub fn directories(paths: &[PathBuf]) -> Result<Vec<PathBuf>, CatalogError> {
-    let whole = paths.iter().map(|path| match path.canonicalize() {
-        Ok(whole) if whole.is_dir() => Ok(whole),
+pub fn require_directories(paths: &[PathBuf]) -> Result<(), CatalogError> {
+    paths.iter().try_for_each(|path| match path.metadata() {
+        Ok(metadata) if metadata.is_dir() => Ok(()),
         Ok(_) => Err(CatalogError::NotADirectory(path.clone())),
         Err(error) => Err(CatalogError::Io { path: path.clone(), error }),
-    });
-    whole.collect()
+    })
 }

@@ -17,9 +17,7 @@ impl Commands<'_> {
     pub fn of(&self, verb: &str) -> String {
         let mut words = format!("lanesum {verb}");
         if let Some(path) = &self.place.catalog {
-            let absolute = path::absolute(path).unwrap_or_else(|_| path.clone());
-            words += " --catalog ";
-            words += &self.console.shown(absolute);
+            words += &format!(" --catalog {}", self.operand(path));
         }
         words
     }
@@ -34,9 +32,8 @@ impl Commands<'_> {
         format!("{} {}", self.about("relocate", old), self.operand(new))
     }
 
-    /// A path as an operand. One that begins with a dash would be an option.
+    /// A path as an operand, absolute so that the command works in every directory.
     fn operand(&self, path: &Path) -> String {
-        let is_dashed = path.as_os_str().as_encoded_bytes().starts_with(b"-");
-        self.console.shown(if is_dashed { Path::new(".").join(path) } else { path.to_owned() })
+        self.console.shown(path::absolute(path).unwrap_or_else(|_| path.to_owned()))
     }
 }

@@ -22,16 +22,11 @@ const MOST: usize = 20;
 ///
 /// # Errors
 /// Those of the catalog, and of standard output.
-pub fn run(
-    args: &Add,
-    directories: &[PathBuf],
-    patch: &SettingsPatch,
-    console: &mut Console,
-) -> anyhow::Result<Code> {
+pub fn run(args: &Add, patch: &SettingsPatch, console: &mut Console) -> anyhow::Result<Code> {
     let path = place::path(&args.reading.place)?;
     let catalog = path.exists().then(|| Catalog::look(&path)).transpose()?;
     let mut code = Code::Nothing;
-    for directory in directories {
+    for directory in &args.directories {
         let settings = match &catalog {
             Some(catalog) => settings_for(catalog, directory, patch)?,
             None => patch.apply(&Settings::default()),

@@ -8,9 +8,11 @@ use lanesum_catalog::{
     Attention, CatalogError, Class, Finding, Options, Root, Selection, Summary, Task,
 };
 
+use super::commands::Commands;
+use super::errors::print_hint;
 use super::print::name;
 use super::run::{Reads, Runner, code};
-use super::summary::words_as;
+use super::summary::{hint, words_as};
 use super::targets::whole;
 use super::{Code, json, place};
 use crate::args::Nightly;
@@ -61,8 +63,12 @@ fn end(runner: &Runner<'_>, updated: &[Summary], scrubbed: &[Summary]) -> Result
             let mut object = json::summary_object(&it);
             object.insert("verb".to_owned(), "nightly".into());
             console.line(&json::line(object)).map_err(CatalogError::Output)?;
-        } else {
-            console.about(name(&it.root.path), &words_as("nightly", &it));
+            continue;
+        }
+        console.about(name(&it.root.path), &words_as("nightly", &it));
+        let commands = Commands { place: &runner.reading.place, console: &console };
+        if let Some(hint) = hint(&it, commands) {
+            print_hint(&hint, &mut console);
         }
     }
     console.flush().map_err(CatalogError::Output)

@@ -158,7 +158,7 @@ pub fn hint(it: &Summary, commands: Commands<'_>) -> Option<String> {
         _ => {}
     }
     if count(it, Class::Damaged) > 0 {
-        return Some(format!("how to restore damaged files: {}", command("report")));
+        return Some(format!("what to do about damaged files: {}", command("report")));
     }
     if count(it, Class::Missing) > 0 && root.settings.profile == Profile::Archive {
         let add = command("add --profile working");

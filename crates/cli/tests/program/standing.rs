@@ -184,6 +184,7 @@ fn report_is_a_mail_with_what_to_do() {
         format!(", md5 {}\n", md5("TREE/A")),
         "  same content: tree/copy\n".to_owned(),
         "  restore it from a backup, then: lanesum verify tree/a\n".to_owned(),
+        "  if it is right as it is: lanesum accept tree/a\n".to_owned(),
     ] {
         assert!(words.contains(&fact), "{fact}: {words}");
     }

@@ -41,7 +41,7 @@ A file has one of eight classes:
   offline    a directory is not there, empty, on another volume, or too many
              of its files are missing; connect the disk, or `relocate` it
 
-In a working directory (`add --profile working`) a missing file is a change, as an edit is.";
+In a directory that was added with `--profile working`, a missing file is a change, as an edit is.";
 
 pub const ADD: &str = help!(
     "  lanesum add ~/photos

@@ -31,18 +31,14 @@ const MOST: u64 = 20;
 /// Those of the catalog, wrong usage, and the first invalid line of a list.
 pub fn run(args: &ImportArgs, console: &mut Console) -> anyhow::Result<Code> {
     let lists = Lists::read(args, console)?;
-    let add = match &args.add {
-        Some(directory) => {
-            let whole = add::directories(std::slice::from_ref(directory))?.remove(0);
-            if let Err(error) = require_below(args, (directory, &whole), &lists, console) {
-                lists.tell_lacking(args, console);
-                return Err(error);
-            }
-            Some(whole)
+    if let Some(directory) = &args.add {
+        add::require_directories(std::slice::from_ref(directory))?;
+        if let Err(error) = require_below(args, directory, &lists, console) {
+            lists.tell_lacking(args, console);
+            return Err(error);
         }
-        None => None,
-    };
-    let mut catalog = match &add {
+    }
+    let mut catalog = match &args.add {
         Some(directory) => open_with(args, directory, lists.algorithms, console)?,
         None => place::open(&args.place, "import")?,
     };
@@ -93,12 +89,13 @@ fn open_with(
 /// looked up in the wrong directory, and every file would be new.
 fn require_below(
     args: &ImportArgs,
-    (directory, whole): (&Path, &Path),
+    directory: &Path,
     lists: &Lists,
     console: &Console,
 ) -> anyhow::Result<()> {
-    let is_in_it = |path: &Path| path.canonicalize().is_ok_and(|path| path.starts_with(whole));
-    let is_below = |path: &Path| path::absolute(path).is_ok_and(|path| path.starts_with(whole));
+    let whole = directory.canonicalize().unwrap_or_default();
+    let is_in_it = |path: &Path| path.canonicalize().is_ok_and(|path| path.starts_with(&whole));
+    let is_below = |path: &Path| path::absolute(path).is_ok_and(|path| path.starts_with(&whole));
     if lists.paths().any(is_in_it) {
         return Ok(());
     }
@@ -166,7 +163,7 @@ impl Results {
             return Some(format!("if the lists are right: {again}{}", operands(args, console)));
         }
         if self.count(Imported::Differs) > 0 {
-            return Some(format!("how to restore damaged files: {}", commands.of("report")));
+            return Some(format!("what to do about damaged files: {}", commands.of("report")));
         }
         let hint = "--add DIR adds a directory, --root DIR names the directory of the names";
         (self.count(Imported::NoRoot) > 0).then(|| hint.to_owned())

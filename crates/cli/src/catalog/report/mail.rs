@@ -110,6 +110,10 @@ fn problem(text: &mut Vec<u8>, file: &FileStatus, copy: Option<&Path>, commands:
         text.extend_from_slice(format!("  {fact}\n").as_bytes());
     }
     hint(text, &file_hint(file, commands));
+    if file.class == Class::Damaged {
+        let path = file.moved_to.as_ref().unwrap_or(&file.path);
+        hint(text, &format!("if it is right as it is: {}", commands.about("accept", path)));
+    }
 }
 
 /// `1,234 bytes, modified 2026-11-24 21:03 +01:00, md5 900150983cd24fb0d6963f7d28e17f72`.
