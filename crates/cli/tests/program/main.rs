@@ -38,6 +38,7 @@ mod speed;
 mod standing;
 mod steer;
 mod sum;
+mod trouble;
 mod units;
 mod ways;
 

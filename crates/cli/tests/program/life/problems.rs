@@ -144,7 +144,7 @@ fn mass_edit_stops_before_anything_is_recorded() {
 fn unreadable_directory_is_unchecked_and_not_missing() {
     obey_modes();
     let folder = recorded(&["d/private/a", "d/private/b", "d/c"]);
-    fs::set_permissions(folder.path("d/private"), fs::Permissions::from_mode(0)).unwrap();
+    fs::set_permissions(folder.path("d/private"), fs::Permissions::from_mode(0o0)).unwrap();
     for verb in ["scan", "update", "verify", "nightly"] {
         let printed = expect(&folder, verb, 3, &["unchecked", "d/private"]);
         assert!(!printed.contains("missing"), "{printed}");
