@@ -1,10 +1,11 @@
 //! `lanesum add --dry-run`: what would be recorded.
 
 use std::io;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use indicatif::{DecimalBytes, HumanCount};
-use lanesum_catalog::{Catalog, CatalogError, Settings, SettingsPatch};
+use lanesum_catalog::{Catalog, CatalogError, Root, Settings, SettingsPatch};
 use lanesum_checksum::walk::{Entry, Skip, walk};
 
 use super::add::settings_for;
@@ -28,7 +29,10 @@ pub fn run(args: &Add, patch: &SettingsPatch, console: &mut Console) -> anyhow::
     let mut code = Code::Nothing;
     for directory in &args.directories {
         let settings = match &catalog {
-            Some(catalog) => settings_for(catalog, directory, patch)?,
+            Some(catalog) => {
+                require_apart(catalog, directory)?;
+                settings_for(catalog, directory, patch)?
+            }
             None => patch.apply(&Settings::default()),
         };
         let found = Found::in_directory(directory, &settings)?;
@@ -42,6 +46,20 @@ pub fn run(args: &Add, patch: &SettingsPatch, console: &mut Console) -> anyhow::
     }
     console.flush().map_err(CatalogError::Output)?;
     Ok(code)
+}
+
+/// Checks that a directory shares no files with a root, other than as the root itself.
+fn require_apart(catalog: &Catalog, directory: &Path) -> Result<(), CatalogError> {
+    let device = |path: &Path| path.metadata().map(|metadata| metadata.dev()).ok();
+    let path = directory.canonicalize().unwrap_or_else(|_| directory.to_owned());
+    let overlaps = |root: &Root| {
+        let is_inside = root.path.starts_with(&path) || path.starts_with(&root.path);
+        root.path != path && is_inside && device(&root.path) == device(&path)
+    };
+    match catalog.roots()?.into_iter().find(overlaps) {
+        Some(root) => Err(CatalogError::Overlaps { path: directory.to_owned(), other: root.path }),
+        None => Ok(()),
+    }
 }
 
 /// What a walk finds in a directory.
