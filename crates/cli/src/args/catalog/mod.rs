@@ -37,8 +37,8 @@ pub enum CatalogCommand {
     ///
     /// `add` reads every regular file below DIR and records its path, size, modification time and
     /// digests. From then on `update` records changes, `scrub` verifies every file once per period,
-    /// and `status` shows what needs attention. For a directory that is in the catalog, the settings
-    /// that are named replace its old ones, and new files are recorded.
+    /// and `status` shows what needs attention. For a directory that is in the catalog, the
+    /// settings that are named replace its old ones, and new files are recorded.
     #[command(after_help = help::ADD)]
     Add(Add),
     /// Compare names, sizes and times with the catalog.
@@ -67,15 +67,15 @@ pub enum CatalogCommand {
     Scrub(Scrub),
     /// Update and scrub, and print only problems (for cron).
     ///
-    /// `nightly` runs `update` over all directories, then `scrub`. It prints nothing if nothing needs
-    /// attention, and never prints edited, moved or new files.
+    /// `nightly` runs `update` over all directories, then `scrub`. It prints nothing if nothing
+    /// needs attention, and never prints edited, moved or new files.
     #[command(after_help = help::NIGHTLY)]
     Nightly(Nightly),
     /// Run as a daemon that verifies files on schedule.
     ///
-    /// The daemon updates every directory once a day and reads files when they are due, in the hours
-    /// of each directory. `pause`, `resume` and `limit` steer it while it runs. It ends within two
-    /// seconds of SIGTERM.
+    /// The daemon updates every directory once a day and reads files when they are due, in the
+    /// hours of each directory. `pause`, `resume` and `limit` steer it while it runs. It ends
+    /// within two seconds of SIGTERM.
     #[command(after_help = help::SERVE)]
     Serve(Serve),
     /// Pause scrubbing; the pause survives a reboot.

@@ -41,8 +41,8 @@ pub enum CatalogVerb {
     ///
     /// The command reads every list that `lanesum check` reads, then the listed files. A file with
     /// the listed content is recorded. A file with other content is recorded as damaged, with the
-    /// digests of the list. A record that has other digests than the list stays, unless --replace is
-    /// given. An invalid list line ends the command before anything is recorded.
+    /// digests of the list. A record that has other digests than the list stays, unless --replace
+    /// is given. An invalid list line ends the command before anything is recorded.
     #[command(after_help = help::IMPORT)]
     Import(ImportArgs),
     /// Print the records of a directory as a checksum list.
