@@ -45,7 +45,7 @@ pub(crate) struct Seen {
     pub(crate) inode: u64,
 }
 
-/// What was done, for whoever has to repeat it.
+/// What was done, to be printed with a failure.
 #[derive(Clone, Default)]
 pub(crate) struct Log(Rc<RefCell<Vec<String>>>);
 

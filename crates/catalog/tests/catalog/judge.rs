@@ -104,17 +104,17 @@ fn edit_with_an_earlier_time_is_older() {
 #[test]
 fn other_content_with_the_same_time_is_damaged_with_its_reason() {
     let archive =
-        Archive::of(&["content", "rewritten", "longer", "shorter", "emptied", "replaced"]);
+        Archive::of(&["content", "rewritten", "longer", "shorter", "empty", "replaced"]);
     archive.add();
     archive.flip("content");
     archive.damage("rewritten");
     write_keeping_time(&archive.path("longer"), "longer than it was");
     write_keeping_time(&archive.path("shorter"), "short");
-    write_keeping_time(&archive.path("emptied"), "");
+    write_keeping_time(&archive.path("empty"), "");
     archive.replace_at("replaced", "REPLACED", archive.time("replaced"));
     let reasons = [
         ("content", Reason::Content),
-        ("emptied", Reason::Truncated),
+        ("empty", Reason::Truncated),
         ("longer", Reason::Size),
         ("replaced", Reason::Replaced),
         ("rewritten", Reason::Rewritten),

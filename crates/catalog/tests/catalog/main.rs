@@ -288,8 +288,8 @@ impl Archive {
         self.file(name).recorded.digests[0].to_string()
     }
 
-    /// Stored classes: of the files that are not ok, and of what is pending. The catalog itself must
-    /// be whole.
+    /// Stored classes of the files that are not ok, and of pending ones. The catalog itself must be
+    /// whole.
     fn stored(&self) -> Vec<String> {
         assert_eq!(self.look().check().unwrap(), [""; 0]);
         let below = |path: &Path| self.below(path);
