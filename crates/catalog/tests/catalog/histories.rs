@@ -166,7 +166,8 @@ impl History {
         assert_eq!(is_alarmed, !alarms.is_empty(), "root {root}: {alarms:?}");
         for (place, known) in alarms {
             let is_news = self.before.get(place).is_none_or(|it| it.class != known.class);
-            let is_reported = reports.iter().any(|report| report.of(known.class).contains(&place.1));
+            let is_reported =
+                reports.iter().any(|report| report.of(known.class).contains(&place.1));
             assert!(is_reported || !is_news, "{place:?} is {}: not reported", known.class);
         }
         let status = self.catalog.status(clock()).unwrap()[root].attention();

@@ -103,8 +103,7 @@ fn edit_with_an_earlier_time_is_older() {
 
 #[test]
 fn other_content_with_the_same_time_is_damaged_with_its_reason() {
-    let archive =
-        Archive::of(&["content", "rewritten", "longer", "shorter", "empty", "replaced"]);
+    let archive = Archive::of(&["content", "rewritten", "longer", "shorter", "empty", "replaced"]);
     archive.add();
     archive.flip("content");
     archive.damage("rewritten");
@@ -414,6 +413,32 @@ fn replaced_file_is_damaged_in_an_archive_and_edited_in_a_working_root() {
         assert_eq!(working.digest("a"), md5(content), "update records it");
         assert_eq!(working.update().summary.attention(), Attention::Nothing);
         assert_eq!(working.stored(), [""; 0]);
+    }
+}
+
+/// As packages are upgraded whose files all have one time: they are deleted and made again.
+#[test]
+fn file_that_is_made_again_with_its_inode_and_time_is_replaced() {
+    for content in ["A", "another size"] {
+        for profile in [Profile::Archive, Profile::Working] {
+            let mut archive = Archive::on_disk(&["a", "b"]);
+            archive.settings.profile = profile;
+            archive.add();
+            let created = fs::metadata(archive.path("a")).unwrap().created();
+            if !archive.make_again("a", content, archive.time("a")) || created.is_err() {
+                skip("the file system gives no inode again");
+                return;
+            }
+            let report = archive.verify();
+            if profile == Profile::Working {
+                assert_eq!(report.lines(), ["edited a"], "{content}");
+                assert!(archive.update().summary.attention() <= Attention::Changes, "{content}");
+                assert_eq!((archive.stored(), archive.digest("a")), (vec![], md5(content)));
+            } else {
+                assert_eq!(report.lines(), ["damaged a"], "{content}");
+                assert_eq!(report.finding("a").reason, Some(Reason::Replaced), "{content}");
+            }
+        }
     }
 }
 
