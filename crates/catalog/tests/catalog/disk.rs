@@ -111,7 +111,7 @@ fn born(metadata: &fs::Metadata) -> u128 {
 impl Disk {
     pub(crate) fn new(seed: u64, profile: Profile) -> Self {
         // Half of them where new files get the inodes of deleted ones.
-        let mut first = if seed % 2 == 0 { Archive::new() } else { Archive::on_disk(&[]) };
+        let mut first = if seed.is_multiple_of(2) { Archive::new() } else { Archive::on_disk(&[]) };
         first.settings.profile = profile;
         let second = first.beside("second", &[]);
         let (contents, log) = (HashMap::new(), Log::default());
