@@ -416,7 +416,7 @@ fn replaced_file_is_damaged_in_an_archive_and_edited_in_a_working_root() {
     }
 }
 
-/// A file of a recorded root that was deleted and made again with its inode and its time; none where
+/// A recorded root whose file `a` was deleted and made again with its inode and time. None where
 /// inodes are not given again, or the file system does not say when files were made.
 fn made_again(profile: Profile, content: &str) -> Option<Archive> {
     // Tests beside this one may get the inode.
