@@ -35,6 +35,9 @@ pub(crate) struct Read {
     pub(crate) has_recorded_content: bool,
     /// Whether another recorded file was renamed over this path.
     pub(crate) is_renamed_over: bool,
+    /// Whether the file was made after the recorded change time: it is another one, also where the
+    /// file system gave it the inode number of the recorded one.
+    pub(crate) is_made_later: bool,
 }
 
 /// What a second read says, past the page cache.
@@ -84,7 +87,7 @@ pub(crate) fn judge(known: &Known, read: &Read, second: Option<Second>) -> Verdi
 }
 
 fn is_replaced(known: &Known, read: &Read) -> bool {
-    known.has_stable_inodes && known.stat.inode != read.stat.inode
+    known.has_stable_inodes && (known.stat.inode != read.stat.inode || read.is_made_later)
 }
 
 fn reason(known: &Known, read: &Read) -> Reason {
@@ -113,7 +116,12 @@ mod tests {
         profile: Profile::Archive,
         has_stable_inodes: true,
     };
-    const READ: Read = Read { stat: STAT, has_recorded_content: false, is_renamed_over: false };
+    const READ: Read = Read {
+        stat: STAT,
+        has_recorded_content: false,
+        is_renamed_over: false,
+        is_made_later: false,
+    };
 
     fn stat(change: impl Fn(&mut Stat)) -> Read {
         let mut read = READ;
@@ -169,6 +177,9 @@ mod tests {
         assert_eq!(judge(&KNOWN, &replaced, None), Verdict::ReadAgain);
         let second = Some(Second::LikeFirst);
         assert_eq!(judge(&KNOWN, &replaced, second), Verdict::Damaged(Reason::Replaced));
+        let same_inode = Read { is_made_later: true, ..READ };
+        assert_eq!(judge(&working, &same_inode, None), Verdict::Edited(None));
+        assert_eq!(judge(&KNOWN, &same_inode, second), Verdict::Damaged(Reason::Replaced));
         let renamed = Read { is_renamed_over: true, ..replaced };
         assert_eq!(judge(&KNOWN, &renamed, None), Verdict::Edited(None));
         let volatile = Known { has_stable_inodes: false, ..KNOWN };

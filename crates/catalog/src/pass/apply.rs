@@ -10,6 +10,7 @@ use super::read::{no_direct, reason_of_read};
 use super::row::Row;
 use super::state::Pass;
 use crate::CatalogError;
+use crate::birth::born;
 use crate::due::cost;
 use crate::model::{
     Class, Content, Finding, Known, Read, Reason, Stat, Verdict, agree, judge, match_content,
@@ -57,11 +58,12 @@ impl Pass<'_> {
             profile: self.roots[there].root.settings.profile,
             has_stable_inodes: self.roots[row.at].root.has_stable_inodes,
         };
-        let read = Read {
-            stat,
-            has_recorded_content: agree(&row.file.digests, &digests) == Some(true),
-            is_renamed_over: self.roots[row.at].renamed_over.contains(&row.file.id),
-        };
+        let has_recorded_content = agree(&row.file.digests, &digests) == Some(true);
+        let is_made_later = !has_recorded_content
+            && born(&self.roots[there].root.path_of(&path))
+                .is_some_and(|born| born > row.file.stat.changed);
+        let is_renamed_over = self.roots[row.at].renamed_over.contains(&row.file.id);
+        let read = Read { stat, has_recorded_content, is_renamed_over, is_made_later };
         let mut verdict = judge(&known, &read, None);
         if verdict == Verdict::ReadAgain {
             let path = self.roots[there].root.path_of(&path);

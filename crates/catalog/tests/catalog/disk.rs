@@ -42,10 +42,13 @@ pub(crate) struct Seen {
     pub(crate) size: i64,
     /// In nanoseconds since 1970.
     pub(crate) modified: i64,
-    pub(crate) inode: u64,
+    pub(crate) inode: Inode,
 }
 
-/// What was done, for whoever has to repeat it.
+/// The number of an inode and when it was made: a number alone may be given again.
+pub(crate) type Inode = (u64, u128);
+
+/// What was done, to be printed with a failure.
 #[derive(Clone, Default)]
 pub(crate) struct Log(Rc<RefCell<Vec<String>>>);
 
@@ -100,9 +103,15 @@ const ORDINARY: [fn(&mut Disk); 24] = [
     Disk::download,
 ];
 
+fn born(metadata: &fs::Metadata) -> u128 {
+    let born = metadata.created().ok().and_then(|it| it.duration_since(UNIX_EPOCH).ok());
+    born.map_or(0, |it| it.as_nanos())
+}
+
 impl Disk {
     pub(crate) fn new(seed: u64, profile: Profile) -> Self {
-        let mut first = Archive::new();
+        // Half of them where new files get the inodes of deleted ones.
+        let mut first = if seed.is_multiple_of(2) { Archive::new() } else { Archive::on_disk(&[]) };
         first.settings.profile = profile;
         let second = first.beside("second", &[]);
         let (contents, log) = (HashMap::new(), Log::default());
@@ -139,7 +148,7 @@ impl Disk {
                             digest: md5(fs::read(&path).unwrap()),
                             size: metadata.size().cast_signed(),
                             modified: metadata.mtime() * 1_000_000_000 + metadata.mtime_nsec(),
-                            inode: metadata.ino(),
+                            inode: (metadata.ino(), born(&metadata)),
                         };
                         files.insert((root, below.to_str().unwrap().to_owned()), seen);
                     }
@@ -386,7 +395,11 @@ impl Disk {
         let old = fs::read(self.path(&place)).unwrap();
         let content = [self.new_content(), old, b"of another size".to_vec()].concat();
         self.contents.insert(md5(&content), content.clone());
-        self.roots[place.0].replace_at(&place.1, &content, time);
+        if self.random.once_in(2) {
+            self.roots[place.0].replace_at(&place.1, &content, time);
+        } else {
+            self.roots[place.0].make_again(&place.1, &content, time);
+        }
         self.note(format!("upgrade {place:?}"));
     }
 

@@ -355,7 +355,7 @@ impl Disk {
         mount(&["mount", "-o", mode, &self.device, self.at.to_str().unwrap()].map(AsRef::as_ref))
     }
 
-    /// Mounted anew, no content of a file is in memory.
+    /// Mounted again, no content of a file is in memory.
     fn mount_again(&self) {
         assert!(mount(&["umount".as_ref(), self.at.as_ref()]) && self.mount("ro"));
     }

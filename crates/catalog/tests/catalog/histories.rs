@@ -15,7 +15,7 @@ use super::model::{Files, Night, Records, records, stored_inodes};
 use super::*;
 
 /// Histories of each kind, and nights of each.
-const HISTORIES: u64 = 20;
+const HISTORIES: u64 = 12;
 const NIGHTS: usize = 12;
 
 struct History {
@@ -166,8 +166,9 @@ impl History {
         assert_eq!(is_alarmed, !alarms.is_empty(), "root {root}: {alarms:?}");
         for (place, known) in alarms {
             let is_news = self.before.get(place).is_none_or(|it| it.class != known.class);
-            let is_told = reports.iter().any(|report| report.of(known.class).contains(&place.1));
-            assert!(is_told || !is_news, "{place:?} is {} now, and that was not told", known.class);
+            let is_reported =
+                reports.iter().any(|report| report.of(known.class).contains(&place.1));
+            assert!(is_reported || !is_news, "{place:?} is {}: not reported", known.class);
         }
         let status = self.catalog.status(clock()).unwrap()[root].attention();
         assert_eq!(status.max(Attention::Incomplete), last.max(Attention::Incomplete));

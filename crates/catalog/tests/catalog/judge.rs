@@ -103,18 +103,17 @@ fn edit_with_an_earlier_time_is_older() {
 
 #[test]
 fn other_content_with_the_same_time_is_damaged_with_its_reason() {
-    let archive =
-        Archive::of(&["content", "rewritten", "longer", "shorter", "emptied", "replaced"]);
+    let archive = Archive::of(&["content", "rewritten", "longer", "shorter", "empty", "replaced"]);
     archive.add();
     archive.flip("content");
     archive.damage("rewritten");
     write_keeping_time(&archive.path("longer"), "longer than it was");
     write_keeping_time(&archive.path("shorter"), "short");
-    write_keeping_time(&archive.path("emptied"), "");
+    write_keeping_time(&archive.path("empty"), "");
     archive.replace_at("replaced", "REPLACED", archive.time("replaced"));
     let reasons = [
         ("content", Reason::Content),
-        ("emptied", Reason::Truncated),
+        ("empty", Reason::Truncated),
         ("longer", Reason::Size),
         ("replaced", Reason::Replaced),
         ("rewritten", Reason::Rewritten),
@@ -414,6 +413,37 @@ fn replaced_file_is_damaged_in_an_archive_and_edited_in_a_working_root() {
         assert_eq!(working.digest("a"), md5(content), "update records it");
         assert_eq!(working.update().summary.attention(), Attention::Nothing);
         assert_eq!(working.stored(), [""; 0]);
+    }
+}
+
+/// A recorded root whose file `a` was deleted and made again with its inode and time. None where
+/// inodes are not given again, or the file system does not say when files were made.
+fn made_again(profile: Profile, content: &str) -> Option<Archive> {
+    // Tests beside this one may get the inode.
+    (0..50).find_map(|_| {
+        let mut archive = Archive::on_disk(&["a", "b"]);
+        archive.settings.profile = profile;
+        archive.add();
+        fs::metadata(archive.path("a")).unwrap().created().ok()?;
+        archive.make_again("a", content, archive.time("a")).then_some(archive)
+    })
+}
+
+/// As packages are upgraded whose files all have one time: they are deleted and made again.
+#[test]
+fn file_that_is_made_again_with_its_inode_and_time_is_replaced() {
+    for content in ["A", "another size"] {
+        let made = [Profile::Archive, Profile::Working].map(|it| made_again(it, content));
+        let [Some(archive), Some(working)] = made else {
+            skip("the file system gives no inode again");
+            return;
+        };
+        let report = archive.verify();
+        assert_eq!(report.lines(), ["damaged a"], "{content}");
+        assert_eq!(report.finding("a").reason, Some(Reason::Replaced), "{content}");
+        assert_eq!(working.verify().lines(), ["edited a"], "{content}");
+        assert!(working.update().summary.attention() <= Attention::Changes, "{content}");
+        assert_eq!((working.stored(), working.digest("a")), (vec![], md5(content)));
     }
 }
 

@@ -81,7 +81,18 @@ struct Archive {
 
 impl Archive {
     fn new() -> Self {
-        let base = Arc::new(in_memory());
+        Self::below_base(in_memory())
+    }
+
+    /// One on a disk, where a new file may get the inode of a deleted one.
+    fn on_disk(paths: &[&str]) -> Self {
+        let archive = Self::below_base(tempfile::tempdir().unwrap());
+        paths.iter().for_each(|path| archive.write(path, path));
+        archive
+    }
+
+    fn below_base(base: TempDir) -> Self {
+        let base = Arc::new(base);
         // A commit waits for a disk, and these tests make thousands.
         let state = Arc::new(in_memory());
         let archive = Self { base, state, name: "root", settings: Settings::default() };
@@ -155,6 +166,15 @@ impl Archive {
         let to = self.path(to);
         fs::create_dir_all(to.parent().unwrap()).unwrap();
         fs::rename(self.path(from), to).unwrap();
+    }
+
+    /// Deletes a file and makes it again; whether it got its inode again.
+    fn make_again(&self, name: &str, content: impl AsRef<[u8]>, time: SystemTime) -> bool {
+        let inode = || fs::metadata(self.path(name)).unwrap().ino();
+        let before = inode();
+        self.remove(name);
+        self.write_at(name, content, time);
+        inode() == before
     }
 
     fn touch(&self, name: &str) {
@@ -288,8 +308,8 @@ impl Archive {
         self.file(name).recorded.digests[0].to_string()
     }
 
-    /// Stored classes: of the files that are not ok, and of what is pending. The catalog itself must
-    /// be whole.
+    /// Stored classes of the files that are not ok, and of pending ones. The catalog itself must be
+    /// whole.
     fn stored(&self) -> Vec<String> {
         assert_eq!(self.look().check().unwrap(), [""; 0]);
         let below = |path: &Path| self.below(path);

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::disk::{Place, Seen};
+use super::disk::{Inode, Place, Seen};
 use super::*;
 
 /// A record as it is stored, and the inode that it should know.
@@ -17,7 +17,7 @@ pub(crate) struct Known {
     pub(crate) digest: String,
     pub(crate) size: i64,
     pub(crate) modified: i64,
-    pub(crate) inode: u64,
+    pub(crate) inode: Inode,
     /// Where a run that records nothing found its file.
     pub(crate) moved_to: Option<Place>,
 }
@@ -258,13 +258,19 @@ impl Night<'_> {
     }
 }
 
-/// The inodes that the records have, by the ids of these.
-pub(crate) fn stored_inodes(catalog: &Catalog) -> HashMap<i64, u64> {
+/// By their ids, the inode numbers and change times that the records have.
+pub(crate) type Stored = HashMap<i64, (u64, i64)>;
+
+pub(crate) fn stored_inodes(catalog: &Catalog) -> Stored {
     let flags = rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY;
     let db = rusqlite::Connection::open_with_flags(catalog.path(), flags).unwrap();
-    let mut statement = db.prepare("SELECT id, inode FROM file").unwrap();
-    let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get::<_, i64>(1)?)));
-    rows.unwrap().map(Result::unwrap).map(|(id, inode)| (id, inode.cast_unsigned())).collect()
+    let sql = "SELECT id, inode, mtime + ctime_after_mtime FROM file";
+    let mut statement = db.prepare(sql).unwrap();
+    let rows = statement.query_map([], |row| {
+        let number: i64 = row.get(1)?;
+        Ok((row.get(0)?, (number.cast_unsigned(), row.get(2)?)))
+    });
+    rows.unwrap().map(Result::unwrap).collect()
 }
 
 /// The stored records, with the inodes that they should know after a night, or with those that they
@@ -274,7 +280,7 @@ pub(crate) fn records(
     roots: &[Archive; 2],
     before: &Records,
     files: &Files,
-    stored: Option<&HashMap<i64, u64>>,
+    stored: Option<&Stored>,
 ) -> Records {
     let mut all = Records::new();
     let first = catalog.roots().unwrap()[0].id();
@@ -290,14 +296,19 @@ pub(crate) fn records(
             Class::Missing => file.reason.is_some(),
             _ => false,
         };
-        let inode = stored.map_or(inode, |stored| stored.get(&file.id).copied());
+        // Of the two files that may have the stored number, the one that was made before.
+        let inode = stored.map_or(inode, |stored| {
+            let (number, changed) = stored[&file.id];
+            let is_it = |it: &Inode| it.0 == number && it.1 <= u128::from(changed.cast_unsigned());
+            seen.filter(is_it).or(known.filter(is_it))
+        });
         let known = Known {
             class: file.class,
             is_damaged,
             digest: file.recorded.digests[0].to_string(),
             size: file.recorded.size,
             modified: file.recorded.modified,
-            inode: inode.unwrap_or(0),
+            inode: inode.unwrap_or((0, 0)),
             moved_to: file.moved_to.map(|to| {
                 let root = usize::from(!to.starts_with(roots[0].tree()));
                 (root, roots[root].below(&to))

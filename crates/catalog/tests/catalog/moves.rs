@@ -277,14 +277,24 @@ fn hard_link_that_is_deleted_is_missing_in_an_archive() {
 
 #[test]
 fn file_that_gets_the_inode_of_a_deleted_one_is_new() {
-    let archive = Archive::recorded(&["a", "b"]);
-    if !has_births(&archive) {
-        return;
+    // Tests beside this one may get the inode.
+    for _ in 0..50 {
+        let archive = Archive::on_disk(&["a", "b"]);
+        if !has_births(&archive) {
+            return;
+        }
+        archive.add();
+        let inode = |name: &str| fs::metadata(archive.path(name)).unwrap().ino();
+        let before = inode("a");
+        archive.remove("a");
+        archive.write("made later", "of its own");
+        if inode("made later") == before {
+            assert_eq!(archive.update().lines(), ["missing a", "new made later"]);
+            assert_eq!(archive.stored(), ["missing a"]);
+            return;
+        }
     }
-    // On tmpfs inode numbers are not given again: another root's record tells the same.
-    archive.remove("a");
-    archive.write("made later", "of its own");
-    assert_eq!(archive.update().lines(), ["missing a", "new made later"]);
+    skip("the file system gives no inode again");
 }
 
 /// Two recorded roots of one file system.
@@ -505,4 +515,32 @@ fn bad_copy_in_a_restored_tree_is_damaged() {
     }
     assert_eq!(archive.update().lines(), [""; 0], "sizes and times are as recorded");
     assert_eq!(archive.scrub().lines(), ["damaged b"]);
+}
+
+/// Where the layers of an overlay are of two file systems, its files have other devices than its
+/// directories, and a file gets another inode when it is changed first.
+#[test]
+fn files_of_an_overlay_are_edited_moved_and_verified_as_any_other() {
+    let archive = Archive::new();
+    let (lower, upper) = (tempfile::tempdir().unwrap(), in_memory());
+    ["a", "b", "c"].iter().for_each(|name| fs::write(lower.path().join(name), name).unwrap());
+    let [up, work] = ["up", "work"].map(|name| upper.path().join(name));
+    [&up, &work].iter().for_each(|directory| fs::create_dir(directory).unwrap());
+    let [lower, up, work] = [lower.path(), &up, &work].map(Path::display);
+    let layers = format!("lowerdir={lower},upperdir={up},workdir={work},xino=off");
+    let overlay = ["mount", "-t", "overlay", "overlay", "-o", &layers].map(AsRef::as_ref);
+    if !mount(&[&overlay[..], &[archive.tree().as_ref()]].concat()) {
+        skip("no overlay can be mounted");
+        return;
+    }
+    let _mounted = Bound(archive.tree());
+    assert_eq!(archive.add().summary.files, 3);
+    assert_eq!(archive.verify().lines(), [""; 0]);
+    archive.write("a", "edited");
+    archive.write("new", "new");
+    archive.rename("b", "renamed");
+    set_mode(&archive.path("c"), 0o600);
+    expect_changes(&archive, &["edited a", "moved b -> renamed", "new new"]);
+    archive.damage("c");
+    assert_eq!(archive.scrub().lines(), ["damaged c"]);
 }

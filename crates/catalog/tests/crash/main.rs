@@ -173,7 +173,8 @@ impl Image<'_> {
     }
 }
 
-/// What a machine that goes down after so many records leaves behind; and the results that were reported by then.
+/// The files that a machine leaves behind which goes down after these records, and the results that
+/// were reported by then.
 fn cut<'log>(
     log: &'log [(String, Done)],
     with_syncs: bool,
