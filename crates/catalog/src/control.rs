@@ -8,7 +8,8 @@ use crate::CatalogError;
 use crate::load::Load;
 use crate::root::Root;
 use crate::settings::{Settings, SettingsPatch, Steering};
-use crate::store::catalog::{Catalog, get, writer};
+use crate::store::catalog::Catalog;
+use crate::store::connect::{get, writer};
 use crate::store::digests::number_of;
 use crate::store::table::{META, blob, text};
 

@@ -335,7 +335,7 @@ mod tests {
             ("DROP INDEX file_inode", "the schema is not the one that lanesum created", false),
             ("PRAGMA user_version = 0", "the file is not marked as a catalog", false),
             (
-                "DROP TRIGGER event_is_not_removed; DELETE FROM event WHERE id = 1",
+                "DROP TRIGGER event_is_not_deleted; DELETE FROM event WHERE id = 1",
                 "events are missing",
                 true,
             ),
