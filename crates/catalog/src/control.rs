@@ -25,7 +25,7 @@ impl Control {
     /// # Errors
     /// As of [`Catalog::look`].
     pub fn open(path: &Path) -> Result<Self, CatalogError> {
-        // It is the right kind of file.
+        // This checks that the file is a catalog.
         Catalog::look(path)?;
         Ok(Self { db: writer(path)? })
     }
@@ -94,7 +94,7 @@ impl Control {
         })
     }
 
-    /// Notes that what was asked for at this time was done.
+    /// Notes that the verification that was requested at this time is done.
     ///
     /// # Errors
     /// Those of the catalog.
@@ -131,7 +131,7 @@ impl Control {
         META.put(&self.db, &[text(CALLED), blob(&event.to_le_bytes())])
     }
 
-    /// The last entry of the log; 0 where there is none.
+    /// The last entry of the log; 0 without one.
     ///
     /// # Errors
     /// Those of the catalog.

@@ -1,5 +1,5 @@
-//! Mounts below a directory. `mount --bind` mounts a directory or a file of the same file system, which
-//! has the same device number.
+//! Mounts below a directory. `mount --bind` mounts a directory or a file of the same file system,
+//! which has the same device number.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};

@@ -8,8 +8,8 @@ use std::path::Path;
 
 /// A directory's volume and its inode number there.
 ///
-/// Device numbers change from boot to boot. `statvfs` gives an identifier of the file system, but some
-/// file systems derive it from the device. The UUID is better, where udev links it in
+/// Device numbers change from boot to boot. `statvfs` gives an identifier of the file system, but
+/// some file systems derive it from the device. The UUID is better, where udev links it in
 /// `/dev/disk/by-uuid`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct DirectoryId {
@@ -49,8 +49,8 @@ impl DirectoryId {
     }
 }
 
-/// Whether two descriptions are of the same volume. If one of them lacks the UUID, the file system's
-/// identifier decides.
+/// Whether two descriptions are of the same volume. If one of them lacks the UUID, the file
+/// system's identifier decides.
 pub(crate) fn is_same_volume(one: &str, other: &str) -> bool {
     let word = |all: &str, key: &str| {
         all.split(' ').find_map(|word| word.strip_prefix(key).map(str::to_owned))

@@ -12,8 +12,8 @@ const DAY: u16 = 24 * 60;
 
 /// Hours of the day in which a root may be scrubbed: `1:00-6:00`, or `22:00-6:00` over midnight.
 ///
-/// They are in local time. An hour that is skipped in spring does not occur that day, and an hour that
-/// is repeated in autumn occurs twice.
+/// They are in local time. An hour that is skipped in spring does not occur that day, and an hour
+/// that is repeated in autumn occurs twice.
 ///
 /// ```
 /// let hours: lanesum_catalog::Window = "22:00-6:30".parse()?;
@@ -30,7 +30,8 @@ pub struct Window {
 }
 
 impl Window {
-    /// From one minute after midnight to another; none where these are not times of a day, or the same.
+    /// From one minute after midnight to another; none where these are not times of a day, or the
+    /// same.
     pub(crate) fn new(opens: i64, closes: i64) -> Option<Self> {
         let [opens, closes] = [opens, closes].map(|at| u16::try_from(at).ok());
         let (opens, closes) = (opens?, closes?);
@@ -97,8 +98,8 @@ fn zoned(at: i64, zone: &TimeZone) -> Zoned {
     Timestamp::from_second(at).unwrap_or_default().to_zoned(zone.clone())
 }
 
-/// The instants of a local time on a day: two where the clock is set back, the nearest where the time
-/// is skipped.
+/// The instants of a local time on a day: two where the clock is set back, the nearest where the
+/// time is skipped.
 fn instants(date: Date, clock: Time, zone: &TimeZone) -> impl Iterator<Item = i64> {
     let time = zone.to_ambiguous_timestamp(date.to_datetime(clock));
     let both = [time.earlier(), time.later()];
@@ -163,8 +164,8 @@ mod tests {
         assert_eq!("22:00-6:00".parse::<Window>().unwrap().seconds(), 8 * 3600);
     }
 
-    /// At each quarter of an hour of a year with both changes of the clock, the next opening is the next
-    /// quarter at which it is open.
+    /// At each quarter of an hour of a year with both changes of the clock, the next opening is the
+    /// next quarter at which it is open.
     #[test]
     fn local_time_decides_on_every_day() {
         let zone = TimeZone::posix("CET-1CEST,M3.5.0,M10.5.0/3").unwrap();

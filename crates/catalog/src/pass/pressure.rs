@@ -1,8 +1,9 @@
 //! Whether other programs wait for the disks, so that a scrub yields to them.
 //!
-//! The kernel counts the time that programs wait for disks (`/proc/pressure/io`). A scrub's own waiting
-//! is part of that, so on an idle machine it would yield to itself. Therefore it pauses now and then,
-//! and looks whether the count grows without it. Where the kernel does not count, it never yields.
+//! The kernel counts the time that programs wait for disks (`/proc/pressure/io`). A scrub's own
+//! waiting is part of that, so on an idle machine it would yield to itself. Therefore it pauses now
+//! and then, and looks whether the count grows without it. Where the kernel does not count, it
+//! never yields.
 
 use std::fs;
 use std::path::PathBuf;

@@ -118,7 +118,8 @@ impl Catalog {
         Ok(Self { db, path, given, inode, schedule_hash: SipHash24::new(&key), lock })
     }
 
-    /// Returns what one process at a time has that serves a catalog. Other processes may still write.
+    /// Returns what one process at a time has that serves a catalog. Other processes may still
+    /// write.
     ///
     /// # Errors
     /// [`CatalogError::Locked`] while another process has it.
@@ -167,10 +168,10 @@ impl Catalog {
         connect::reader(&self.path).map(|(db, _)| db)
     }
 
-    /// Copies the pages of the log to the file. SQLite does so when the last connection closes, and if
-    /// a bit of the log flipped, it drops the rest of the log in silence. While a daemon has the
-    /// catalog open, the log would hold weeks of results. Pages that a reader still needs stay until
-    /// the next time.
+    /// Copies the pages of the log to the file. SQLite does so when the last connection closes, and
+    /// if a bit of the log flipped, it drops the rest of the log in silence. While a daemon has the
+    /// catalog open, the log would hold weeks of results. Pages that a reader still needs stay
+    /// until the next time.
     ///
     /// # Errors
     /// Those of the catalog.
@@ -183,8 +184,8 @@ impl Catalog {
         }
     }
 
-    /// The files of the catalog itself. They are never recorded, and must not even be opened: to close
-    /// one drops the locks that SQLite has on it.
+    /// The files of the catalog itself. They are never recorded, and must not even be opened: to
+    /// close one drops the locks that SQLite has on it.
     pub(crate) fn own_files(&self) -> Vec<Inode> {
         let logs =
             ["", "-wal", "-shm", "-serve-lock"].into_iter().map(|end| beside(&self.path, end));
@@ -223,8 +224,8 @@ fn real(path: &Path) -> Result<PathBuf, CatalogError> {
     Ok(path.file_name().map_or_else(|| parent.clone(), |name| parent.join(name)))
 }
 
-/// Makes a catalog under another name, and renames it when it is on disk. So a file that is empty was
-/// never made so, even by a process that was killed.
+/// Makes a catalog under another name, and renames it when it is on disk. So a file that is empty
+/// was never made so, even by a process that was killed.
 fn make(path: &Path) -> Result<(), CatalogError> {
     let log = beside(path, "-wal");
     if fs::metadata(&log).is_ok_and(|log| log.len() > 0) {

@@ -21,8 +21,8 @@ use crate::CatalogError;
 /// How long a statement waits for the commit of another process.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Pages of the log after which they are copied to the file: each of them once, however many commits
-/// wrote to it. It is half of what the log keeps.
+/// Pages of the log after which they are copied to the file: each of them once, however many
+/// commits wrote to it. It is half of what the log keeps.
 const CHECKPOINT: i64 = 8192;
 
 /// Bytes that the log keeps on the disk after a checkpoint.

@@ -1,7 +1,7 @@
 //! The lock of a catalog: one process at a time writes, and others learn which one.
 //!
-//! It is on a file beside the catalog. To close a descriptor of the catalog itself would drop SQLite's
-//! locks on it.
+//! It is on a file beside the catalog. To close a descriptor of the catalog itself would drop
+//! SQLite's locks on it.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -40,8 +40,8 @@ fn open(path: &Path) -> io::Result<File> {
     }
 }
 
-/// The file of a lock that exists. Since it is written to, it must not be a link, have other names, or
-/// be anything but a lock.
+/// The file of a lock that exists. Since it is written to, it must not be a link, have other names,
+/// or be anything but a lock.
 fn open_there(path: &Path, access: OFlags) -> io::Result<File> {
     let flags = access | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let no_lock = || io::Error::other("not the lock file of a catalog");

@@ -1,8 +1,8 @@
 //! The seal of a row: CRC-32C over all of its values.
 //!
-//! SQLite's own check looks at the structure of a database. A bit that flips in a stored digest, size
-//! or time leaves the structure intact, and the file would be reported as damaged. So each row has a
-//! seal. It also covers the row's table, and the types and lengths of its values.
+//! SQLite's own check looks at the structure of a database. A bit that flips in a stored digest,
+//! size or time leaves the structure intact, and the file would be reported as damaged. So each row
+//! has a seal. It also covers the row's table, and the types and lengths of its values.
 
 use rusqlite::types::ValueRef;
 

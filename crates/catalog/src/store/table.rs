@@ -72,7 +72,8 @@ impl Table {
         Ok(Putter { table: self, statement, rows: 1, bound: 0 })
     }
 
-    /// Inserts rows with new keys, this many at once. Rows that do not fill a group are not inserted.
+    /// Inserts rows with new keys, this many at once. Rows that do not fill a group are not
+    /// inserted.
     pub(crate) fn inserter<'db>(
         &'static self,
         db: &'db Connection,
