@@ -8,7 +8,8 @@ use crate::CatalogError;
 use crate::load::Load;
 use crate::root::Root;
 use crate::settings::{Settings, SettingsPatch, Steering};
-use crate::store::catalog::{Catalog, get, writer};
+use crate::store::catalog::Catalog;
+use crate::store::connect::{get, writer};
 use crate::store::digests::number_of;
 use crate::store::table::{META, blob, text};
 
@@ -24,7 +25,7 @@ impl Control {
     /// # Errors
     /// As of [`Catalog::look`].
     pub fn open(path: &Path) -> Result<Self, CatalogError> {
-        // It is the right kind of file.
+        // This checks that the file is a catalog.
         Catalog::look(path)?;
         Ok(Self { db: writer(path)? })
     }
@@ -93,7 +94,7 @@ impl Control {
         })
     }
 
-    /// Notes that what was asked for at this time was done.
+    /// Notes that the verification that was requested at this time is done.
     ///
     /// # Errors
     /// Those of the catalog.
@@ -130,7 +131,7 @@ impl Control {
         META.put(&self.db, &[text(CALLED), blob(&event.to_le_bytes())])
     }
 
-    /// The last entry of the log; 0 where there is none.
+    /// The last entry of the log; 0 without one.
     ///
     /// # Errors
     /// Those of the catalog.

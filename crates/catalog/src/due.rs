@@ -1,18 +1,18 @@
-//! What is due to be verified again, and when.
+//! When files are due to be verified again, and which of them a scrub reads.
 //!
-//! Due times are computed and not stored, so a new period writes nothing. Each file has its turns, a
-//! period P apart, which SipHash makes of its id: they are spread evenly, and stay so, whatever
-//! verifies all files in an hour. With a number u from 0 to 1 and any whole n:
+//! Due times are computed and not stored, so a new period writes nothing. Each file has turns, a
+//! period P apart. SipHash of its id spreads the turns evenly, and they stay spread when all files
+//! are verified within an hour. With a number u from 0 to 1 and any whole n:
 //!
 //! ```text
-//! a file that is ok       the last of its turns P (n + u) that is within P of its last verification
-//! one that is not         now
+//! a file that is ok       its last turn P (n + u) that is within P of its last verification
+//! a file that is not      now
 //! ```
 //!
-//! After a month off a third of all files are due at once. So a day has a budget, of 1.5 times the
-//! even load, or twice where files are late: those due first are read first, and the rest tomorrow.
-//! Files that are not ok are tried each time, after the others. The budget is spent on files that
-//! are ok alone, so the others keep nothing from being read.
+//! After a month off, a third of all files are due at once. So a day has a budget of 1.5 times the
+//! even load, or twice the even load where files are late. Files that are due first are read first,
+//! and the rest on the next day. Files that are not ok are read each time, after the others, and
+//! take nothing from the budget.
 
 use lanesum_siphash::SipHash24;
 use rusqlite::Connection;
@@ -29,11 +29,11 @@ use crate::store::total::Total;
 
 pub(crate) const DAY: i64 = 24 * 60 * 60;
 
-/// What was read so long ago is of another day's budget: a timer is not exact, and of two scrubs
-/// that begin a minute less than a day apart the second would read nothing.
+/// Scrubs that began longer ago belong to the budget of another day. A timer is not exact: if two
+/// scrubs began a minute less than a day apart, the second would read nothing.
 const ALMOST_A_DAY: i64 = 22 * 60 * 60;
 
-/// Files that are read in the order of their ids, which is about that of their places on a disk.
+/// Files that are read in the order of their ids, which is about their order on the disk.
 pub(crate) const BATCH: usize = 10_000;
 
 /// A file that may be read.
@@ -41,12 +41,12 @@ pub(crate) const BATCH: usize = 10_000;
 pub(crate) struct Candidate {
     due: i64,
     pub(crate) id: i64,
-    /// Whether it is ok: a file that is not does not count against the budget.
+    /// Whether it is ok. Other files do not count against the budget.
     is_ok: bool,
 }
 
-/// The files to be read, those due first before the others; of those that the caller chose, the
-/// ones verified longest ago.
+/// Chooses the files to be read, those that are due first at the beginning. If the caller selects
+/// files, those that were verified longest ago come first.
 fn choose(selection: &Selection, mut states: Vec<State>, times: &Times<'_>) -> Vec<Candidate> {
     let candidate =
         |state: &State| Candidate { due: times.due(state), id: state.id, is_ok: state.is_ok() };
@@ -56,7 +56,8 @@ fn choose(selection: &Selection, mut states: Vec<State>, times: &Times<'_>) -> V
         due.sort_unstable();
         return due;
     }
-    // Files that are not ok come on top of a share, or they would be the oldest for ever.
+    // Files that are not ok come on top of a share. Otherwise they would be the oldest of all,
+    // always.
     let age = |state: &State| times.believed(state.verified);
     states.sort_unstable_by_key(|state| (!state.is_ok(), age(state), state.id));
     let ok = states.iter().filter(|state| state.is_ok()).count();
@@ -89,20 +90,20 @@ impl<'c> Times<'c> {
         Self { hash: &catalog.schedule_hash, now, period, overdue_after }
     }
 
-    /// When a file was verified. A time in the future says nothing.
+    /// The time of a verification. Times in the future are not believed.
     fn believed(&self, verified: i64) -> i64 {
         if verified > self.now { i64::MIN / 2 } else { verified }
     }
 
-    /// Whether a file that is ok was not verified for longer than its root allows, or in the future.
-    /// A clock that was a little ahead says nothing.
+    /// Whether a file that is ok was verified longer ago than its root allows, or more than a day
+    /// in the future.
     pub(crate) fn is_overdue(&self, state: &State) -> bool {
         let is_old = self.now - state.verified > self.overdue_after;
         state.is_ok() && (is_old || state.verified > self.now + DAY)
     }
 
-    /// The part of the period that the age of its verification is in, of this many; the last one is
-    /// beyond the period.
+    /// The part of the period that the age of a verification is in, of this many parts. The last
+    /// one is beyond the period.
     pub(crate) fn age_of(&self, state: &State, parts: usize) -> usize {
         let age = self.now.saturating_sub(self.believed(state.verified)).max(0);
         let part = i128::from(age) * parts as i128 / i128::from(self.period.max(1));
@@ -122,12 +123,12 @@ impl<'c> Times<'c> {
     }
 }
 
-/// What reading a file takes of the budget: its bytes, and as much as a block for finding it.
+/// The share of the budget that a file takes: its bytes, and those of a block for opening it.
 pub(crate) fn cost(size: i64) -> i64 {
     size.max(0).saturating_add(4096)
 }
 
-/// What a scrub may spend now: a day's budget of this many files and bytes, less what was spent.
+/// The rest of a day's budget for this many files and bytes, after this much was spent.
 pub(crate) fn budget(total: Total, every_days: u32, is_late: bool, spent: i64) -> i64 {
     let factor = if is_late { 2.0 } else { 1.5 };
     let total = total.files.saturating_mul(cost(0)).saturating_add(total.bytes);
@@ -135,9 +136,10 @@ pub(crate) fn budget(total: Total, every_days: u32, is_late: bool, spent: i64) -
     (day as i64).max(1).saturating_sub(spent)
 }
 
-/// What scrubs of a root spent that began after the first of these times, and not after the second.
+/// The share of the budget of the scrubs of a root that began after one time, and not after
+/// another.
 pub(crate) fn spent(db: &Connection, root: i64, from: i64, to: i64) -> Result<i64, CatalogError> {
-    // Those of a day are among the last runs.
+    // The runs of a day are among the last ones.
     let sql = format!(
         "SELECT {} FROM run t WHERE id > (SELECT coalesce(max(id), 0) FROM run) - 20000 \
          AND root = ?1 AND started > ?2 AND started <= ?3",
@@ -155,7 +157,7 @@ pub(crate) fn spent(db: &Connection, root: i64, from: i64, to: i64) -> Result<i6
     Ok(spent)
 }
 
-/// What a scrub reads.
+/// The files that a scrub reads.
 #[derive(Debug, Default)]
 pub(crate) struct Plan {
     /// Records, in the order in which they are read.
@@ -202,17 +204,17 @@ pub(crate) fn plan(
             ids.push(candidate.id);
         }
     }
-    // Where a limit may end the run, the oldest come first one by one: those that are read become
-    // the newest, and the next run goes on after them.
+    // If a limit may end the run, the files stay in the order of their due times. Files that were
+    // read become the newest, and the next run goes on after them.
     if selection.max_bytes.is_none() && selection.max_time.is_none() {
         ids.chunks_mut(BATCH).for_each(<[i64]>::sort_unstable);
         bad.sort_unstable();
     } else if !bad.is_empty() {
-        // Files that stay as they are would be the first each time.
+        // Without a rotation each run would begin with the same files.
         let start = catalog.schedule_hash.hash(&now.to_le_bytes()) % bad.len() as u64;
         bad.rotate_left(start as usize);
     }
-    // After the others, or they would take up each limit.
+    // They come last, so that they do not use up a limit.
     ids.append(&mut bad);
     Ok(Plan { ids, left: waiting })
 }
@@ -256,7 +258,8 @@ mod tests {
         for id in 0..1000 {
             let due = |class| times.due(&state(id, start, class)) - start;
             assert!((1..=PERIOD * DAY).contains(&due(Class::Ok)));
-            // Read in its turn it is due a period later, read before in its turn all the same.
+            // A file that is read in its turn is due a period later. One that is read before is
+            // still due in its turn.
             let turn = start + due(Class::Ok);
             let later = self::times(&hash, turn);
             let due_after = |checked| later.due(&state(id, checked, Class::Ok));
@@ -266,7 +269,7 @@ mod tests {
             for class in [Class::Damaged, Class::Missing, Class::Unchecked] {
                 assert!(due(class) <= now - start);
             }
-            // From before the clock was set back.
+            // It was verified before the clock was set back.
             assert!(times.due(&state(id, now + 1, Class::Ok)) < now);
         }
     }
@@ -316,10 +319,9 @@ mod tests {
         assert!((91..100).all(|id| due.contains(&id)) && !due.contains(&1), "{due:?}");
     }
 
-    /// Two years of days, with growth and a month off: no day is heavier than the budget, nothing
-    /// gets older than the period and the month, and all is caught up with.
+    /// Two years of daily scrubs, with growth and a month off.
     #[test]
-    fn no_day_is_heavy_and_nothing_gets_old() {
+    fn no_day_is_heavy_and_no_file_gets_old_in_two_years() {
         let hash = SipHash24::new(&[9; 16]);
         let mut states: Vec<_> = (0..4000).map(|id| state(id, 0, Class::Ok)).collect();
         let sizes = |id: i64| 1 + (hash.hash_u64(id.cast_unsigned()) % 1000).cast_signed();

@@ -26,17 +26,17 @@ pub struct FileStatus {
     pub root: i64,
     /// Its whole path.
     pub path: PathBuf,
-    /// How it stands.
+    /// Its class.
     pub class: Class,
-    /// Why.
+    /// The reason of the class.
     pub reason: Option<Reason>,
     /// Since when, in seconds since 1970; 0 for a file that is ok.
     pub since: i64,
     /// The last verification, in seconds since 1970; 0 where there was none.
     pub verified: i64,
-    /// What is recorded.
+    /// The recorded content.
     pub recorded: Content,
-    /// What was found in its place, where it was read.
+    /// The content that was found at its path, where it was read.
     pub found: Option<Content>,
     /// The system's error text.
     pub error: Option<String>,
@@ -50,7 +50,7 @@ pub struct FileStatus {
 pub struct Pending {
     /// `New`; or `Unchecked` with a reason for a directory with recorded files.
     pub class: Class,
-    /// Why.
+    /// The reason of the class.
     pub reason: Option<Reason>,
     /// Its whole path.
     pub path: PathBuf,
@@ -68,7 +68,7 @@ pub struct Deleted {
     pub path: PathBuf,
     /// When its record was deleted, in seconds since 1970.
     pub at: i64,
-    /// What was recorded.
+    /// The recorded content.
     pub recorded: Content,
 }
 
@@ -76,19 +76,19 @@ pub struct Deleted {
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct FileFilter {
-    /// Those of the root of this id alone.
+    /// Only files of the root with this id.
     pub root: Option<i64>,
-    /// Those whose class is not `ok` alone.
+    /// Only files whose class is not `ok`.
     pub only_bad: bool,
-    /// Those whose ids are greater.
+    /// Only files with greater ids.
     pub after: i64,
-    /// No more than so many; 0 is no limit.
+    /// At most this many; 0 is no limit.
     pub most: usize,
-    /// No more than so many of each class in each root, those with the lowest ids; 0 is no limit.
+    /// At most this many of each class in each root, those with the lowest ids; 0 is no limit.
     pub most_each: usize,
 }
 
-/// What is needed beside the record of a file to say how it stands.
+/// Roots and moves, which the status of a file needs beside its record.
 struct Around<'c> {
     catalog: &'c Catalog,
     roots: Vec<Root>,
@@ -131,7 +131,8 @@ impl<'c> Around<'c> {
 }
 
 impl Catalog {
-    /// Lists recorded files in the order of their ids; all files of one root in that of their paths.
+    /// Lists recorded files in the order of their ids; all files of one root in that of their
+    /// paths.
     ///
     /// # Errors
     /// Those of the catalog, and of `take`.
@@ -199,7 +200,7 @@ impl Catalog {
         take: &mut dyn FnMut(Record<'_>) -> io::Result<()>,
     ) -> Result<(), CatalogError> {
         const SECOND: i64 = 1_000_000_000;
-        // All of one moment, or a file that moves meanwhile is in no line.
+        // All of one moment. A file that moves meanwhile would be in no line, or in two.
         let _moment = self.db.unchecked_transaction()?;
         let mut files = Files::of(&self.db, root.id());
         while let Some(file) = files.next()? {
@@ -230,7 +231,7 @@ impl Catalog {
         Around::of(self)?.status_of(&file, &state)
     }
 
-    /// What was found in the place of a record, and the system's error text.
+    /// The content that was found at the path of a record, and the system's error text.
     fn found(&self, id: i64) -> Result<(Option<Content>, Option<String>), CatalogError> {
         let sql = format!("SELECT {} FROM found t WHERE file = ?1", FOUND.select("t"));
         let mut statement = self.db.prepare_cached(&sql)?;
@@ -242,7 +243,7 @@ impl Catalog {
         Ok(((!content.digests.is_empty()).then_some(content), row.get(5)?))
     }
 
-    /// What the last scan of a root found without a record.
+    /// Lists new files of the last scan of a root, and directories that it could not read.
     ///
     /// # Errors
     /// Those of the catalog.
@@ -280,7 +281,7 @@ impl Catalog {
         Ok(deleted)
     }
 
-    /// A recorded file that is ok and has each of these contents, for files that are lost.
+    /// Finds for each of these contents a recorded file that is ok.
     ///
     /// # Errors
     /// Those of the catalog.

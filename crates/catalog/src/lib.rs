@@ -23,8 +23,9 @@
 //! root.rs     directories in the catalog; settings.rs, control.rs, load.rs: how each is looked after
 //! scan.rs     a root's entries against its records
 //! pass/       scan -> pair -> read -> judge -> write, with a policy for each verb
-//! due.rs      the schedule and the budget of the scrub; agenda.rs: as a daemon follows it
-//! accept.rs, forget.rs, relocate.rs, import.rs, status.rs
+//! due.rs      the schedule and the budget of the scrub; agenda/: as a daemon follows it
+//! status.rs   the state of roots; files.rs: of files; log.rs: runs and what they reported
+//! import/     what checksum lists say; accept.rs, forget.rs, relocate.rs
 //! ```
 //!
 //! **A result that was reported is on disk.** Writes are gathered for two seconds or ten thousand

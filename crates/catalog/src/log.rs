@@ -28,7 +28,7 @@ pub struct Event {
     pub root: i64,
     /// The path of the root; none where it was forgotten.
     pub root_path: Option<PathBuf>,
-    /// What was reported.
+    /// The finding that was reported.
     pub finding: Finding,
 }
 

@@ -1,5 +1,5 @@
-//! What is mounted below a folder, also of the same file system: `mount --bind` puts a folder or a
-//! single file there, and no number of a device tells.
+//! Mounts below a directory. `mount --bind` mounts a directory or a file of the same file system,
+//! which has the same device number.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -16,7 +16,7 @@ use crate::CatalogError;
 
 const TABLE: &str = "/proc/self/mountinfo";
 
-/// The system's table of mounts, which tells when it changes.
+/// The system's table of mounts, which can be polled for changes.
 #[derive(Debug)]
 pub(crate) struct MountTable(File);
 
@@ -24,30 +24,30 @@ impl MountTable {
     /// # Errors
     /// As of [`Mounts::below`].
     pub(crate) fn open() -> Result<Self, CatalogError> {
-        File::open(TABLE).map(Self).map_err(not_told)
+        File::open(TABLE).map(Self).map_err(no_table)
     }
 
-    /// Whether something was mounted or unmounted since this was asked last, anywhere.
+    /// Whether a file system was mounted or unmounted anywhere since the last call.
     pub(crate) fn has_changed(&self) -> bool {
-        // proc_pid_mounts(5): a change is an urgent event, told once.
+        // proc_pid_mounts(5): a change is one urgent event.
         let mut table = [PollFd::new(&self.0, PollFlags::PRI)];
         poll(&mut table, Some(&Default::default())).is_ok_and(|changed| changed > 0)
     }
 }
 
-/// Paths below a folder where something is mounted, sorted.
+/// Paths of mounts below a directory, sorted.
 #[derive(Debug, Default)]
 pub(crate) struct Mounts(Vec<Vec<u8>>);
 
 impl Mounts {
-    /// Those of a folder, whose path is without links.
+    /// The mounts below a directory.
     ///
     /// # Errors
-    /// The system tells of no mounts: what one hides must not be taken for what is cataloged.
+    /// The table cannot be read. Without it, files that a mount hides would count as missing.
     pub(crate) fn below(root: &Path) -> Result<Self, CatalogError> {
-        // A root whose folder is elsewhere now has a link in its path, and the table has none.
+        // The path of a root may contain links by now. The table has none.
         let root = &root.canonicalize().unwrap_or_else(|_| root.to_owned());
-        let table = fs::read(TABLE).map_err(not_told)?;
+        let table = fs::read(TABLE).map_err(no_table)?;
         let mut mounts = points_below(&table, root.as_os_str().as_bytes());
         mounts.retain(|below| is_mounted(&root.join(OsStr::from_bytes(below))));
         mounts.sort_unstable();
@@ -55,7 +55,7 @@ impl Mounts {
         Ok(Self(mounts))
     }
 
-    /// The mount that a path below the folder is or is in.
+    /// The mount that a path below the directory is or is in.
     pub(crate) fn over(&self, path: &[u8]) -> Option<&[u8]> {
         let is_over = |mount: &&Vec<u8>| {
             path.strip_prefix(&***mount).is_some_and(|rest| rest.is_empty() || rest[0] == b'/')
@@ -73,25 +73,25 @@ impl Mounts {
     }
 }
 
-fn not_told(error: io::Error) -> CatalogError {
-    let words = format!("{}, and nothing else tells what is mounted in a folder", message(&error));
-    CatalogError::io(TABLE)(io::Error::new(error.kind(), words))
+fn no_table(error: io::Error) -> CatalogError {
+    let text = format!("cannot list mounts: {}", message(&error));
+    CatalogError::io(TABLE)(io::Error::new(error.kind(), text))
 }
 
-/// Whether a mount is there still, and not hidden below another one: the table has both.
+/// Whether a mount of the table is visible: another mount may hide it.
 fn is_mounted(path: &Path) -> bool {
     let flags = AtFlags::SYMLINK_NOFOLLOW | AtFlags::NO_AUTOMOUNT;
     match statx(CWD, path, flags, StatxFlags::empty()) {
         Ok(stat) if stat.stx_attributes_mask.contains(StatxAttributes::MOUNT_ROOT) => {
             stat.stx_attributes.contains(StatxAttributes::MOUNT_ROOT)
         }
-        // An older system does not say, and another error tells no more than the table.
+        // An older system does not say. After another error the table is all there is.
         Ok(_) => true,
         Err(error) => error != Errno::NOENT && error != Errno::NOTDIR,
     }
 }
 
-/// The mount points below a folder that a table of mounts, proc_pid_mountinfo(5), tells of.
+/// The mount points below a directory in a table of mounts, proc_pid_mountinfo(5).
 fn points_below(table: &[u8], root: &[u8]) -> Vec<Vec<u8>> {
     let root = root.strip_suffix(b"/").unwrap_or(root);
     let below = |line: &[u8]| {
@@ -102,7 +102,7 @@ fn points_below(table: &[u8], root: &[u8]) -> Vec<Vec<u8>> {
     table.split(|&byte| byte == b'\n').filter_map(below).collect()
 }
 
-/// A path whose blanks, line ends and backslashes are written as `\040`.
+/// A path of the table, which has blanks, line ends and backslashes as `\040`.
 fn unescaped(text: &[u8]) -> Vec<u8> {
     let mut path = Vec::with_capacity(text.len());
     let mut rest = text;
@@ -128,7 +128,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn mounts_below_a_folder_are_found_in_the_table() {
+    fn mounts_below_a_directory_are_found_in_the_table() {
         let table = b"22 1 0:20 / / rw - ext4 /dev/a rw\n\
             23 22 0:21 / /data rw - ext4 /dev/b rw\n\
             24 22 0:21 /x /data/a\\040b\\134c rw shared:1 - ext4 /dev/b rw\n\
@@ -148,10 +148,10 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_without_mounts_has_none() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().canonicalize().unwrap();
+    fn directory_without_mounts_has_none() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().canonicalize().unwrap();
         assert_eq!(Mounts::below(&path).unwrap().iter().count(), 0);
-        assert!(!is_mounted(&folder.path().join("nothing")));
+        assert!(!is_mounted(&directory.path().join("nothing")));
     }
 }

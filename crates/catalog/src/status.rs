@@ -14,7 +14,7 @@ use crate::store::run::RunRow;
 use crate::store::total::Total;
 use crate::summary::{Counts, attention_of};
 
-/// How a root stands.
+/// The state of a root.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct RootStatus {
@@ -49,7 +49,7 @@ pub struct RootStatus {
 }
 
 impl RootStatus {
-    /// What it asks of people.
+    /// The attention that it needs.
     #[must_use]
     pub fn attention(&self) -> Attention {
         let files = attention_of(&self.standing, self.root.settings.profile);
@@ -88,7 +88,7 @@ pub enum Outcome {
     Partial,
     /// The root was offline.
     Offline,
-    /// A limit of time or bytes was reached, its hours were over, or it was told to end.
+    /// A limit of time or bytes was reached, its hours were over, or it was stopped.
     Limited,
     /// Scrubs of the root were paused.
     Paused,
@@ -130,7 +130,7 @@ impl Outcome {
         }
     }
 
-    /// Whether something that the next run does not make up for by itself was left undone.
+    /// Whether it left work undone that the next run does not do by itself.
     pub(crate) const fn is_gap(self) -> bool {
         matches!(self, Self::TooManyEdits)
     }
@@ -140,18 +140,18 @@ impl Outcome {
     }
 }
 
-/// What a run was to cover.
+/// The files that a run covers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Scope {
     /// All contents of the root.
     #[default]
     Everything,
-    /// Some paths that were named.
+    /// Paths that the caller named.
     Named,
-    /// What is due, or was selected.
+    /// Files that are due or selected.
     Due,
-    /// What is new or differs.
+    /// New and differing files.
     Changes,
     /// Names, sizes and times alone.
     Names,
@@ -178,9 +178,9 @@ pub struct Run {
     pub id: i64,
     /// The id of its root.
     pub root: i64,
-    /// What was done.
+    /// Its verb.
     pub verb: Verb,
-    /// What it was to cover.
+    /// The files that it covers.
     pub scope: Scope,
     /// When, in seconds since 1970.
     pub started: i64,
@@ -188,7 +188,7 @@ pub struct Run {
     pub ended: Option<i64>,
     /// How it ended.
     pub outcome: Outcome,
-    /// What it found.
+    /// Files by the classes that it found.
     pub counts: Counts,
     /// Files that were read.
     pub files: u64,
@@ -216,8 +216,8 @@ impl Run {
 }
 
 impl Catalog {
-    /// How the roots stand at this time in seconds since 1970, in the order in which they were
-    /// added.
+    /// Returns the state of all roots at a time in seconds since 1970, in the order in which they
+    /// were added.
     ///
     /// # Errors
     /// Those of the catalog.

@@ -1,10 +1,10 @@
 //! What a daemon reads, and when: an event for each file, in memory.
 //!
-//! Nothing of it is stored. Due times are computed from the rows, and a restart computes them again.
-//! A root is read in rounds. A round begins when a file is due and the last round is an hour old, in
-//! the hours of the root. It goes as far as the day's budget, in parts of ten thousand files or
-//! 8 GiB. The first round of each day also reads the files that are not ok, whatever the budget. It
-//! takes place even if no file is due, so that an offline root is noticed.
+//! Nothing of it is stored. Due times are computed from the rows, and a restart computes them
+//! again. A root is read in rounds. A round begins when a file is due and the last round is an hour
+//! old, in the hours of the root. It goes as far as the day's budget, in parts of ten thousand
+//! files or 8 GiB. The first round of each day also reads the files that are not ok, whatever the
+//! budget. It takes place even if no file is due, so that an offline root is noticed.
 //!
 //! Days are those of the wall clock, from midnight to midnight.
 

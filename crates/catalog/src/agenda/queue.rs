@@ -119,9 +119,9 @@ impl Queue {
         if begins <= now { Next::Now } else { Next::At(begins.min(tomorrow)) }
     }
 
-    /// Takes files to be read now, as far as the budget goes and one file more. `size` gives none of
-    /// a file that is not there. Files that are not ok do not count. Where `goes_on` says false, the
-    /// part ends with those that were taken.
+    /// Takes files to be read now, as far as the budget goes and one file more. `size` gives none
+    /// of a file that is not there. Files that are not ok do not count. Where `goes_on` says false,
+    /// the part ends with those that were taken.
     pub(super) fn claim(
         &mut self,
         now: i64,
@@ -152,8 +152,8 @@ impl Queue {
         Ok(claimed)
     }
 
-    /// Puts claimed files back. `known` says of each whether it is ok, and when it is due; none of a
-    /// file whose record is gone.
+    /// Puts claimed files back. `known` says of each whether it is ok, and when it is due; none of
+    /// a file whose record is gone.
     pub(super) fn put_back(
         &mut self,
         claimed: Claimed,

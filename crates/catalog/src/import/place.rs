@@ -1,4 +1,4 @@
-//! The roots of listed files, and what there is to be read.
+//! The roots of listed files, and the jobs that read them.
 
 use std::collections::HashMap;
 use std::collections::btree_map::{BTreeMap, Entry};
@@ -115,7 +115,7 @@ impl<'c> Places<'c> {
         Ok(Some((id, below)))
     }
 
-    /// The job of a listed file, or what came of it without reading it.
+    /// The job of a listed file, or the result of a file that is not read.
     pub(super) fn job(
         &self,
         root: i64,

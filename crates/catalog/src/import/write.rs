@@ -1,4 +1,4 @@
-//! Reading listed files, and writing what is decided about them.
+//! Reads listed files, decides about them, and writes the results.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -24,7 +24,7 @@ use crate::store::run::RunRow;
 /// How long an outcome is waited for before the caller is asked whether to go on.
 const LOOK: Duration = Duration::from_millis(200);
 
-/// A run for each root, and what is to be written and reported with the next commit.
+/// A run for each root, with the results since the last commit.
 pub(super) struct Writer<'a> {
     pub(super) catalog: &'a mut Catalog,
     pub(super) replace: bool,
@@ -183,7 +183,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Commits, and reports what is on disk then.
+    /// Commits, and reports the results that are on disk then.
     fn commit(&mut self) -> Result<(), CatalogError> {
         self.batch.commit(&mut self.catalog.db, self.runs.values(), |_| Ok(()))?;
         for (path, result) in self.results.drain(..) {

@@ -1,4 +1,4 @@
-//! Hours of the day, as a clock on the wall shows them.
+//! Hours of the day, in local time.
 
 use std::fmt;
 use std::str::FromStr;
@@ -12,8 +12,8 @@ const DAY: u16 = 24 * 60;
 
 /// Hours of the day in which a root may be scrubbed: `1:00-6:00`, or `22:00-6:00` over midnight.
 ///
-/// They are those of the wall's clock. An hour that is skipped in spring is not had that day, and
-/// one that comes twice in autumn is had twice.
+/// They are in local time. An hour that is skipped in spring does not occur that day, and an hour
+/// that is repeated in autumn occurs twice.
 ///
 /// ```
 /// let hours: lanesum_catalog::Window = "22:00-6:30".parse()?;
@@ -23,14 +23,15 @@ const DAY: u16 = 24 * 60;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window {
-    /// Minutes from midnight; the second is not in it.
+    /// Minutes after midnight.
     opens: u16,
+    /// The first minute that is not in it.
     closes: u16,
 }
 
 impl Window {
-    /// From these minutes after midnight to those; nothing where that is no time, or no time of a
-    /// day.
+    /// From one minute after midnight to another; none where these are not times of a day, or the
+    /// same.
     pub(crate) fn new(opens: i64, closes: i64) -> Option<Self> {
         let [opens, closes] = [opens, closes].map(|at| u16::try_from(at).ok());
         let (opens, closes) = (opens?, closes?);
@@ -38,12 +39,12 @@ impl Window {
         is_right.then_some(Self { opens, closes })
     }
 
-    /// Minutes from midnight at which it opens and closes.
+    /// The minutes after midnight at which it opens and closes.
     pub(crate) fn minutes(self) -> [i64; 2] {
         [self.opens.into(), self.closes.into()]
     }
 
-    /// How many seconds of an ordinary day it has.
+    /// Its seconds, on an ordinary day.
     #[must_use]
     pub fn seconds(self) -> u32 {
         let minutes = (self.closes + DAY - self.opens) % DAY;
@@ -63,7 +64,7 @@ impl Window {
         }
     }
 
-    /// When it is open next, at the earliest at this time.
+    /// The first time from this one on at which it is open, in seconds since 1970.
     #[must_use]
     pub fn next_open(self, at: i64, zone: &TimeZone) -> i64 {
         if self.is_open(at, zone) {
@@ -73,7 +74,7 @@ impl Window {
         let clock = Time::midnight() + i64::from(self.opens).minutes();
         let days = (0..4).filter_map(|day| now.date().checked_add(day.days()).ok());
         let times = days.flat_map(|date| instants(date, clock, zone));
-        // Hours that are skipped, or come twice, begin with a change of the clock.
+        // Hours that are skipped or repeated begin with a change of the clock.
         let changes = zone.following(now.timestamp()).map(|change| change.timestamp().as_second());
         let times = times.chain(changes.take(1));
         let open = times.filter(|&time| time > at && self.is_open(time, zone)).min();
@@ -81,12 +82,12 @@ impl Window {
     }
 }
 
-/// When a day begins that a time is in, where the clocks are set so.
+/// When the local day of a time begins.
 pub(crate) fn midnight(at: i64, zone: &TimeZone) -> i64 {
     zoned(at, zone).start_of_day().map_or(at, |start| start.timestamp().as_second())
 }
 
-/// When the day after that begins.
+/// When the next local day begins.
 pub(crate) fn next_midnight(at: i64, zone: &TimeZone) -> i64 {
     let tomorrow = zoned(at, zone).tomorrow().and_then(|it| it.start_of_day());
     tomorrow.map_or(at + 24 * 60 * 60, |start| start.timestamp().as_second()).max(at + 1)
@@ -97,7 +98,8 @@ fn zoned(at: i64, zone: &TimeZone) -> Zoned {
     Timestamp::from_second(at).unwrap_or_default().to_zoned(zone.clone())
 }
 
-/// When a clock shows a time on a day: twice where it is set back, near it where it is skipped.
+/// The instants of a local time on a day: two where the clock is set back, the nearest where the
+/// time is skipped.
 fn instants(date: Date, clock: Time, zone: &TimeZone) -> impl Iterator<Item = i64> {
     let time = zone.to_ambiguous_timestamp(date.to_datetime(clock));
     let both = [time.earlier(), time.later()];
@@ -126,7 +128,7 @@ impl FromStr for Window {
         };
         text.split_once('-')
             .and_then(|(opens, closes)| Self::new(minutes(opens)?, minutes(closes)?))
-            .ok_or_else(|| "hours of the day are wanted: 1:00-6:00, 22:00-6:00".to_owned())
+            .ok_or_else(|| "expected hours of the day, such as 1:00-6:00 or 22:00-6:00".to_owned())
     }
 }
 
@@ -139,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn hours_are_read_and_written() {
+    fn hours_are_parsed_and_printed() {
         for text in ["1:00-6:00", "22:00-6:00", "0:00-24:00", "0:05-0:06"] {
             assert_eq!(text.parse::<Window>().unwrap().to_string(), text);
         }
@@ -162,10 +164,10 @@ mod tests {
         assert_eq!("22:00-6:00".parse::<Window>().unwrap().seconds(), 8 * 3600);
     }
 
-    /// At each quarter of an hour of a year with both changes of the clock, it is open when the
-    /// wall's clock says so, and the next opening is the first such quarter.
+    /// At each quarter of an hour of a year with both changes of the clock, the next opening is the
+    /// next quarter at which it is open.
     #[test]
-    fn the_clock_on_the_wall_decides_on_every_day() {
+    fn local_time_decides_on_every_day() {
         let zone = TimeZone::posix("CET-1CEST,M3.5.0,M10.5.0/3").unwrap();
         let (from, to) = (at("2026-03-20T00:00:00Z"), at("2026-11-10T00:00:00Z"));
         for text in ["1:00-6:00", "2:00-3:00", "22:00-2:30", "2:30-2:45", "0:00-24:00"] {
@@ -182,11 +184,15 @@ mod tests {
         }
         let night: Window = "2:00-3:00".parse().unwrap();
         let spring = at("2026-03-28T12:00:00Z");
-        assert_eq!(night.next_open(spring, &zone), at("2026-03-30T00:00:00Z"), "the 29th has none");
+        assert_eq!(
+            night.next_open(spring, &zone),
+            at("2026-03-30T00:00:00Z"),
+            "the hour is skipped on the 29th"
+        );
         let autumn = at("2026-10-24T12:00:00Z");
         let minutes = (0..24 * 60).map(|minute| autumn + minute * 60);
         let open = minutes.filter(|&at| night.is_open(at, &zone)).count();
-        assert_eq!(open, 120, "the hour comes twice");
+        assert_eq!(open, 120, "the hour is repeated");
         assert_eq!(midnight(at("2026-03-29T12:00:00Z"), &zone), at("2026-03-28T23:00:00Z"));
         assert_eq!(next_midnight(at("2026-03-29T12:00:00Z"), &zone), at("2026-03-29T22:00:00Z"));
     }

@@ -1,97 +1,88 @@
-//! A catalog: one file, which one process at a time writes to and any number look into.
+//! A catalog: one file, to which one process at a time writes, and which any number of processes
+//! read.
 
 use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use lanesum_list::Inode;
 use lanesum_siphash::SipHash24;
-use rusqlite::config::DbConfig;
-use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension as _};
-use rustix::fs::{Access, AtFlags, CWD, accessat};
+use rusqlite::{Connection, ErrorCode};
+use rustix::fs::Access;
 use rustix::io::Errno;
 
+use super::connect::{
+    self, connect_to_write, empty_file, get, identify, prepare_to_write, require_access,
+    require_file, require_one_name, require_version,
+};
 use super::lock::{self, Lock};
 use super::network;
 use super::private::{beside, make_private};
-use super::schema::{self, Kind, VERSION};
+use super::schema::{self, Kind};
 use super::table::{META, blob, text};
 use crate::CatalogError;
 
-/// How long one waits for another process's commit.
-const PATIENCE: Duration = Duration::from_secs(10);
-
-/// Pages that the log takes before they are brought to their places: each of them once for what
-/// many commits write into it. It is half of what the log keeps.
-const CHECKPOINT: i64 = 8192;
-
-/// Bytes that the log keeps on the disk when it is done with.
-const LOG: i64 = 64 << 20;
-
-/// Cached in memory at most, in KiB.
-const CACHE: i64 = 16 << 10;
-
-/// Files and their digests, the checks of them, and what came of those.
+/// Records of files, how they stand, and a log of what became of them.
 #[derive(Debug)]
 pub struct Catalog {
     pub(crate) db: Connection,
     path: PathBuf,
-    /// The same as it was given, perhaps a link.
+    /// The path as the caller gave it, perhaps a link.
     given: PathBuf,
     /// The file that was opened.
     inode: Option<Inode>,
     /// Spreads the times at which files are due.
     pub(crate) schedule_hash: SipHash24,
-    /// None where it is only looked into.
+    /// None where the catalog is only read.
     lock: Option<Lock>,
 }
 
-/// That no other process serves a catalog, as long as it lives.
+/// Proves that no other process serves a catalog, as long as it lives.
 #[derive(Debug)]
 pub struct Alone(#[expect(dead_code, reason = "it is held")] Lock);
 
 impl Catalog {
-    /// Opens a catalog to write to it, or makes one; `verb` is what others are told that this
-    /// process does.
+    /// Opens a catalog to write to it, or makes one. Other processes see `verb` as what this one
+    /// does.
     ///
-    /// Whatever a call has written when it returns is on the medium.
+    /// All that a call writes is on disk when it returns.
     ///
     /// # Errors
-    /// [`CatalogError::Locked`] where another process writes to it; and that it is no catalog, a
-    /// newer program's, or on a file system of a network.
+    /// [`CatalogError::Locked`] while another process writes to it; that it is not a catalog, has a
+    /// newer version, or is on a network file system.
     pub fn open(path: &Path, verb: &str) -> Result<Self, CatalogError> {
         Self::open_or(path, verb, true)
     }
 
-    /// Opens a catalog to write to it, which has to be there: a wrong path must not make one that
-    /// knows of no damage.
+    /// Opens a catalog to write to it. It must exist, so that a wrong path does not make a catalog
+    /// without a record.
     ///
     /// # Errors
-    /// [`CatalogError::Absent`]; that it is damaged, of an empty file; and as of
+    /// [`CatalogError::Absent`]; that it is damaged, for an empty file; and as of
     /// [`open`](Self::open).
     pub fn open_existing(path: &Path, verb: &str) -> Result<Self, CatalogError> {
-        require(path)?;
+        require_file(path)?;
         Self::open_or(path, verb, false)
     }
 
-    fn open_or(path: &Path, verb: &str, is_made: bool) -> Result<Self, CatalogError> {
-        refuse_folder(path)?;
+    fn open_or(path: &Path, verb: &str, may_make: bool) -> Result<Self, CatalogError> {
+        if path.is_dir() {
+            return Err(CatalogError::io(path)(Errno::ISDIR.into()));
+        }
         let (path, given) = (&real(path)?, path);
         require_access(path, Access::READ_OK | Access::WRITE_OK)?;
         let lock = Lock::take(path, verb)?;
-        if let Some(kind) = network::of(folder(path)).map_err(CatalogError::io(path))? {
+        if let Some(kind) = network::of(directory_of(path)).map_err(CatalogError::io(path))? {
             return Err(CatalogError::Network { path: path.to_owned(), kind });
         }
-        refuse_several_names(path)?;
-        if is_made && matches!(require(path), Err(CatalogError::Absent(_))) {
+        require_one_name(path)?;
+        if may_make && matches!(require_file(path), Err(CatalogError::Absent(_))) {
             make(path)?;
         }
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let db = connect(path, flags)?;
+        let db = connect_to_write(path)?;
         let version = match identify(&db, path)? {
-            Kind::Empty => return Err(nothing_in()),
+            Kind::Empty => return Err(empty_file()),
             Kind::Catalog(version) => version,
             Kind::Other => return Err(CatalogError::NotACatalog(path.to_owned())),
         };
@@ -100,16 +91,16 @@ impl Catalog {
         Self::with(db, (path, given), Some(lock))
     }
 
-    /// Opens a catalog to look into it, beside whoever writes to it.
+    /// Opens a catalog to read it, also while another process writes to it.
     ///
     /// # Errors
     /// [`CatalogError::Absent`], and as of [`open`](Self::open).
     pub fn look(path: &Path) -> Result<Self, CatalogError> {
-        require(path)?;
+        require_file(path)?;
         let (path, given) = (&real(path)?, path);
-        // What is in the log of another name would not be seen.
-        refuse_several_names(path)?;
-        let (db, version) = look(path)?;
+        // Changes in the log of another name would not be seen.
+        require_one_name(path)?;
+        let (db, version) = connect::reader(path)?;
         require_version(version)?;
         Self::with(db, (path, given), None)
     }
@@ -120,26 +111,24 @@ impl Catalog {
         lock: Option<Lock>,
     ) -> Result<Self, CatalogError> {
         let key = get(&db, "schedule")?.and_then(|key| key.try_into().ok());
-        let key: [u8; 16] = key.ok_or_else(|| {
-            CatalogError::Damaged(
-                "the key of due times is not there, or has not 16 bytes".to_owned(),
-            )
-        })?;
+        let damaged = || CatalogError::Damaged("the schedule key is missing or too short".into());
+        let key: [u8; 16] = key.ok_or_else(damaged)?;
         let inode = inode_of(path);
         let (path, given) = (path.to_owned(), given.to_owned());
         Ok(Self { db, path, given, inode, schedule_hash: SipHash24::new(&key), lock })
     }
 
-    /// What only one process has at a time that serves a catalog; others may still write.
+    /// Returns what one process at a time has that serves a catalog. Other processes may still
+    /// write.
     ///
     /// # Errors
-    /// [`CatalogError::Locked`] where another one has it.
+    /// [`CatalogError::Locked`] while another process has it.
     pub fn serve_alone(path: &Path) -> Result<Alone, CatalogError> {
-        require(path)?;
+        require_file(path)?;
         Lock::take(&beside(&real(path)?, "-serve"), "daemon").map(Alone)
     }
 
-    /// A number that is another one after any other connection wrote to it.
+    /// Returns a number that changes when another connection writes to the catalog.
     ///
     /// # Errors
     /// Those of the catalog.
@@ -152,8 +141,8 @@ impl Catalog {
         self.is_writable() || Lock::is_held(&self.path)
     }
 
-    /// That it is where it was opened: whoever keeps it open would go on with what was removed, or
-    /// replaced by a copy.
+    /// Checks that the file is where it was opened. A process that keeps a catalog open would go on
+    /// with a file that was removed, or replaced by a copy.
     ///
     /// # Errors
     /// [`CatalogError::Replaced`].
@@ -162,7 +151,7 @@ impl Catalog {
         if now == self.inode { Ok(()) } else { Err(CatalogError::Replaced(self.given.clone())) }
     }
 
-    /// Where it is.
+    /// Its path, without links.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
@@ -174,29 +163,29 @@ impl Catalog {
         self.lock.is_some()
     }
 
-    /// Another connection, to read what was committed, from any thread.
+    /// Another connection, to read committed rows from any thread.
     pub(crate) fn reader(&self) -> Result<Connection, CatalogError> {
-        look(&self.path).map(|(db, _)| db)
+        connect::reader(&self.path).map(|(db, _)| db)
     }
 
-    /// Brings what is in the log to its place. SQLite does so when the last connection is closed,
-    /// and of a log in which a bit flipped it drops the rest in silence: it must not hold weeks of
-    /// what was found, because a daemon has the catalog open. What a reader still needs stays until
-    /// the next time.
+    /// Copies the pages of the log to the file. SQLite does so when the last connection closes, and
+    /// if a bit of the log flipped, it drops the rest of the log in silence. While a daemon has the
+    /// catalog open, the log would hold weeks of results. Pages that a reader still needs stay
+    /// until the next time.
     ///
     /// # Errors
     /// Those of the catalog.
     pub fn checkpoint(&self) -> Result<(), CatalogError> {
         let sql = "PRAGMA wal_checkpoint(PASSIVE)";
         match self.db.query_row(sql, [], |_| Ok(())) {
-            // On a full disk it stays in the log, whole.
+            // On a full disk they stay in the log.
             Err(error) if error.sqlite_error_code() == Some(ErrorCode::DiskFull) => Ok(()),
-            brought => Ok(brought?),
+            copied => Ok(copied?),
         }
     }
 
-    /// The files that it consists of, which are never cataloged, and must not even be opened: to
-    /// close one loses the locks that SQLite has on it.
+    /// The files of the catalog itself. They are never recorded, and must not even be opened: to
+    /// close one drops the locks that SQLite has on it.
     pub(crate) fn own_files(&self) -> Vec<Inode> {
         let logs =
             ["", "-wal", "-shm", "-serve-lock"].into_iter().map(|end| beside(&self.path, end));
@@ -212,112 +201,49 @@ fn inode_in(metadata: &fs::Metadata) -> Inode {
     Inode { device: metadata.dev(), number: metadata.ino() }
 }
 
-/// A connection that writes beside whoever has the lock.
-pub(crate) fn writer(path: &Path) -> Result<Connection, CatalogError> {
-    require_access(path, Access::READ_OK | Access::WRITE_OK)?;
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let db = connect(path, flags)?;
-    prepare_to_write(&db, path)?;
-    Ok(db)
-}
-
-/// What is written is logged, and on the medium when a commit returns.
-fn prepare_to_write(db: &Connection, path: &Path) -> Result<(), CatalogError> {
-    let mode: String = db.query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))?;
-    if mode != "wal" {
-        let why = io::Error::other("its file system takes no write-ahead log");
-        return Err(CatalogError::io(path)(why));
-    }
-    db.pragma_update(None, "synchronous", "FULL")?;
-    db.pragma_update(None, "journal_size_limit", LOG)?;
-    db.pragma_update(None, "wal_autocheckpoint", CHECKPOINT)?;
-    Ok(())
-}
-
-/// The folder that a catalog is in.
-fn folder(path: &Path) -> &Path {
+fn directory_of(path: &Path) -> &Path {
     match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
     }
 }
 
-/// The path without links, so that a catalog has one lock and one log by whatever name it is
-/// opened.
+/// The path without links, so that a catalog has one lock and one log, whatever name it is opened
+/// by.
 fn real(path: &Path) -> Result<PathBuf, CatalogError> {
     match path.canonicalize() {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
         found => return found.map_err(CatalogError::io(path)),
     }
     if fs::symlink_metadata(path).is_ok() {
-        let why = io::Error::other("is a link to nothing; name the file that it is to lead to");
-        return Err(CatalogError::io(path)(why));
+        let error = io::Error::other("a symbolic link to a file that does not exist");
+        return Err(CatalogError::io(path)(error));
     }
-    let folder = folder(path);
-    let folder = folder.canonicalize().map_err(CatalogError::io(folder))?;
-    Ok(path.file_name().map_or_else(|| folder.clone(), |name| folder.join(name)))
+    let parent = directory_of(path);
+    let parent = parent.canonicalize().map_err(CatalogError::io(parent))?;
+    Ok(path.file_name().map_or_else(|| parent.clone(), |name| parent.join(name)))
 }
 
-fn refuse_several_names(path: &Path) -> Result<(), CatalogError> {
-    match fs::metadata(path) {
-        Ok(metadata) if metadata.nlink() > 1 => Err(CatalogError::SeveralLinks(path.to_owned())),
-        _ => Ok(()),
-    }
-}
-
-/// That there is a file.
-fn require(path: &Path) -> Result<(), CatalogError> {
-    match fs::metadata(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            Err(CatalogError::Absent(path.to_owned()))
-        }
-        Err(error) => Err(CatalogError::io(path)(error)),
-        Ok(_) => refuse_folder(path),
-    }
-}
-
-/// That whoever runs this may do so: SQLite would not say which file it cannot open, nor why.
-fn require_access(path: &Path, access: Access) -> Result<(), CatalogError> {
-    match accessat(CWD, path, access, AtFlags::EACCESS) {
-        Err(error @ (Errno::ACCESS | Errno::PERM | Errno::ROFS)) => {
-            Err(CatalogError::io(path)(error.into()))
-        }
-        // What else may be wrong shows when it is opened.
-        Ok(()) | Err(_) => Ok(()),
-    }
-}
-
-fn refuse_folder(path: &Path) -> Result<(), CatalogError> {
-    let why = "a catalog is a file, and this is a folder; name a file, in it if you like";
-    if path.is_dir() { Err(CatalogError::io(path)(io::Error::other(why))) } else { Ok(()) }
-}
-
-/// A file that has lost everything: a catalog is in its place only when it has its tables.
-fn nothing_in() -> CatalogError {
-    let words = "nothing is in it (if it never was a catalog, remove it, and add a folder anew)";
-    CatalogError::Damaged(words.to_owned())
-}
-
-/// Makes a catalog under another name, and gives it its own when it is on the medium. So one of
-/// which nothing is left, also after whoever made it was killed, is always a damaged one.
+/// Makes a catalog under another name, and renames it when it is on disk. So a file that is empty
+/// was never made so, even by a process that was killed.
 fn make(path: &Path) -> Result<(), CatalogError> {
     let log = beside(path, "-wal");
     if fs::metadata(&log).is_ok_and(|log| log.len() > 0) {
-        let words = "its log (-wal) is there, and it is not (to begin anew, remove the log)";
-        return Err(CatalogError::Damaged(words.to_owned()));
+        let fault = "the file is missing, and its log (-wal) is there";
+        return Err(CatalogError::Damaged(fault.to_owned()));
     }
     let unfinished = beside(path, ".unfinished");
     let remove = || {
         for end in ["", "-journal"] {
-            // As a rule there is none.
+            // Usually there is none.
             let _ = fs::remove_file(beside(&unfinished, end));
         }
     };
     remove();
     let made = make_at(&unfinished).and_then(|()| {
         fs::rename(&unfinished, path).map_err(CatalogError::io(path))?;
-        let folder = File::open(folder(path)).map_err(CatalogError::io(path))?;
-        folder.sync_all().map_err(CatalogError::io(path))
+        let parent = File::open(directory_of(path)).map_err(CatalogError::io(path))?;
+        parent.sync_all().map_err(CatalogError::io(path))
     });
     if made.is_err() {
         remove();
@@ -326,125 +252,14 @@ fn make(path: &Path) -> Result<(), CatalogError> {
 }
 
 fn make_at(path: &Path) -> Result<(), CatalogError> {
-    // SQLite would let everybody read the names of all files.
+    // SQLite would let all users read the names of all files.
     drop(make_private(path).map_err(CatalogError::io(path))?);
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let mut db = connect(path, flags)?;
+    let mut db = connect_to_write(path)?;
     schema::make(&mut db)?;
     make_key(&db)?;
     drop(db);
     let file = File::open(path).map_err(CatalogError::io(path))?;
     file.sync_all().map_err(CatalogError::io(path))
-}
-
-fn look(path: &Path) -> Result<(Connection, i64), CatalogError> {
-    require(path)?;
-    require_access(path, Access::READ_OK)?;
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connected = |flags| {
-        let db = connect(path, flags)?;
-        let kind = identify(&db, path)?;
-        Ok((db, kind))
-    };
-    let found = match connected(flags) {
-        // What is on a read-only mount is not written to, nor can its log be made there, or on a
-        // full disk.
-        Err(error) if needs_immutable(&error, path) => {
-            let db = connect_immutable(path)?;
-            let kind = identify(&db, path)?;
-            (db, kind)
-        }
-        found => found?,
-    };
-    match found {
-        (db, Kind::Catalog(version)) => {
-            db.pragma_update(None, "query_only", true)?;
-            Ok((db, version))
-        }
-        (_, Kind::Empty) => Err(nothing_in()),
-        _ => Err(CatalogError::NotACatalog(path.to_owned())),
-    }
-}
-
-fn require_version(found: i64) -> Result<(), CatalogError> {
-    if found == VERSION { Ok(()) } else { Err(CatalogError::Newer { found, known: VERSION }) }
-}
-
-fn identify(db: &Connection, path: &Path) -> Result<Kind, CatalogError> {
-    schema::kind(db).map_err(|error| not_a_catalog(error, path))
-}
-
-/// A connection with what every one has. Whether the file is a database shows at its first page.
-fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, CatalogError> {
-    let settled = || -> rusqlite::Result<Connection> {
-        let db = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_EXRESCODE)?;
-        db.busy_timeout(PATIENCE)?;
-        // Else a statement may be prepared anew whenever another value is bound, which takes ten
-        // times as long as to look a row up.
-        db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
-        db.pragma_update(None, "mmap_size", 0)?;
-        db.pragma_update(None, "cache_size", -CACHE)?;
-        db.pragma_update(None, "trusted_schema", false)?;
-        db.pragma_update(None, "cell_size_check", true)?;
-        db.set_prepared_statement_cache_capacity(64);
-        Ok(db)
-    };
-    settled().map_err(|error| not_a_catalog(error, path))
-}
-
-fn not_a_catalog(error: rusqlite::Error, path: &Path) -> CatalogError {
-    match error.sqlite_error_code() {
-        Some(ErrorCode::NotADatabase) => CatalogError::NotACatalog(path.to_owned()),
-        _ => error.into(),
-    }
-}
-
-/// Whether the log cannot be made, and there is none that would have to be read.
-fn needs_immutable(error: &CatalogError, path: &Path) -> bool {
-    let is_refused = match error {
-        CatalogError::Sqlite(error) => {
-            let code = error.sqlite_error_code();
-            matches!(code, Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly))
-        }
-        // Whoever writes has made it.
-        CatalogError::Full => !Lock::is_held(path),
-        _ => false,
-    };
-    is_refused && !has_log(path)
-}
-
-/// Whether there is a log that would have to be read.
-fn has_log(path: &Path) -> bool {
-    fs::metadata(beside(path, "-wal")).is_ok_and(|log| log.len() > 0)
-}
-
-fn connect_immutable(path: &Path) -> Result<Connection, CatalogError> {
-    use std::fmt::Write as _;
-    use std::os::unix::ffi::OsStrExt as _;
-    let absolute = std::path::absolute(path).map_err(CatalogError::io(path))?;
-    let mut uri = "file:".to_owned();
-    for &byte in absolute.as_os_str().as_bytes() {
-        // Writing to a String cannot fail.
-        let _ = match byte {
-            b'/' | b'.' | b'-' | b'_' | b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' => {
-                uri.write_char(char::from(byte))
-            }
-            byte => write!(uri, "%{byte:02x}"),
-        };
-    }
-    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
-        | OpenFlags::SQLITE_OPEN_NO_MUTEX
-        | OpenFlags::SQLITE_OPEN_URI;
-    connect(Path::new(&(uri + "?immutable=1")), flags)
-}
-
-/// What `meta` holds of a key.
-pub(crate) fn get(db: &Connection, key: &str) -> Result<Option<Vec<u8>>, CatalogError> {
-    let sql = format!("SELECT {} FROM meta t WHERE key = ?1", META.select("t"));
-    let found = db.query_row(&sql, [key], |row| Ok((META.verify(row, 0), row.get(1)?)));
-    let Some((verified, value)) = found.optional()? else { return Ok(None) };
-    verified?;
-    Ok(Some(value))
 }
 
 fn make_key(db: &Connection) -> Result<(), CatalogError> {
@@ -456,18 +271,19 @@ fn make_key(db: &Connection) -> Result<(), CatalogError> {
 
 #[cfg(test)]
 mod tests {
+    use super::connect::LOG;
     use super::*;
 
-    /// Versions before lose what was committed when two connections write and checkpoint at once.
+    /// Older versions lose commits when two connections write and checkpoint at once.
     #[test]
     fn sqlite_is_recent_enough() {
         assert!(rusqlite::version_number() >= 3_051_003, "{}", rusqlite::version());
     }
 
     #[test]
-    fn a_catalog_is_made_and_found_again() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("catalog.db");
+    fn catalog_is_made_and_opened_again() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("catalog.db");
         assert!(matches!(Catalog::look(&path), Err(CatalogError::Absent(_))));
         drop(Catalog::open(&path, "test").unwrap());
         assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, 0o600);
@@ -488,11 +304,11 @@ mod tests {
         assert!(!Catalog::look(&path).unwrap().is_writable());
     }
 
-    /// Also one that SQLite made before its first transaction: lanesum's own has its tables.
+    /// Also one that SQLite made before its first transaction.
     #[test]
-    fn nothing_is_never_a_catalog() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("catalog.db");
+    fn empty_file_is_a_damaged_catalog() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("catalog.db");
         fs::write(&path, "").unwrap();
         for error in [Catalog::open(&path, "test").unwrap_err(), Catalog::look(&path).unwrap_err()]
         {
@@ -501,17 +317,17 @@ mod tests {
         assert_eq!(fs::read(&path).unwrap(), b"");
         fs::remove_file(&path).unwrap();
 
-        // Whoever made one was killed.
-        fs::write(beside(&path, ".unfinished"), "a part of it").unwrap();
-        fs::write(beside(&path, ".unfinished-journal"), "a part of it").unwrap();
+        // The process that made one was killed.
+        fs::write(beside(&path, ".unfinished"), "a part").unwrap();
+        fs::write(beside(&path, ".unfinished-journal"), "a part").unwrap();
         drop(Catalog::open(&path, "test").unwrap());
         assert!(Catalog::look(&path).unwrap().check().unwrap().is_empty());
         let mut names: Vec<_> =
-            folder.path().read_dir().unwrap().map(|it| it.unwrap().file_name()).collect();
+            directory.path().read_dir().unwrap().map(|it| it.unwrap().file_name()).collect();
         names.sort_unstable();
         assert_eq!(names, ["catalog.db", "catalog.db-lock"]);
 
-        // The log of a catalog that is lost must not become part of a new one.
+        // The log of a lost catalog must not become part of a new one.
         fs::remove_file(&path).unwrap();
         fs::write(beside(&path, "-wal"), "pages of the lost one").unwrap();
         let error = Catalog::open(&path, "test").unwrap_err();
@@ -520,9 +336,9 @@ mod tests {
     }
 
     #[test]
-    fn a_second_writer_is_told_who_holds_it() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("catalog.db");
+    fn second_writer_learns_which_process_has_the_lock() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("catalog.db");
         let held = Catalog::open(&path, "scrub").unwrap();
         let error = Catalog::open(&path, "update").unwrap_err();
         let holder = format!("process {} (scrub)", std::process::id());
@@ -532,9 +348,9 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_catalog_stays_as_it_is() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("other.db");
+    fn other_files_are_refused_and_stay_as_they_are() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("other.db");
         let other = Connection::open(&path).unwrap();
         other.execute_batch("CREATE TABLE notes(x)").unwrap();
         drop(other);
@@ -545,8 +361,8 @@ mod tests {
         }
         assert!(fs::read(&path).unwrap() == before);
 
-        let words = folder.path().join("notes.txt");
-        fs::write(&words, "my own notes, which are longer than nothing\n".repeat(100)).unwrap();
+        let words = directory.path().join("notes.txt");
+        fs::write(&words, "my own notes\n".repeat(100)).unwrap();
         for error in
             [Catalog::open(&words, "test").unwrap_err(), Catalog::look(&words).unwrap_err()]
         {
@@ -556,9 +372,9 @@ mod tests {
     }
 
     #[test]
-    fn a_newer_catalog_and_one_with_two_names_are_refused() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("catalog.db");
+    fn newer_catalogs_and_hard_links_are_refused() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("catalog.db");
         let catalog = Catalog::open(&path, "test").unwrap();
         catalog.db.pragma_update(None, "user_version", 99).unwrap();
         drop(catalog);
@@ -566,10 +382,10 @@ mod tests {
         {
             assert!(matches!(error, CatalogError::Newer { found: 99, .. }), "{error}");
         }
-        let path = folder.path().join("second.db");
+        let path = directory.path().join("second.db");
         drop(Catalog::open(&path, "test").unwrap());
-        fs::hard_link(&path, folder.path().join("third.db")).unwrap();
-        for path in [path, folder.path().join("third.db")] {
+        fs::hard_link(&path, directory.path().join("third.db")).unwrap();
+        for path in [path, directory.path().join("third.db")] {
             for error in
                 [Catalog::open(&path, "test").unwrap_err(), Catalog::look(&path).unwrap_err()]
             {

@@ -25,8 +25,8 @@ const PAGES: i32 = 10_000;
 impl Catalog {
     /// Lists everything that is wrong with the catalog: nothing if it is as it was written.
     ///
-    /// SQLite's own check looks at the structure of the file, and finds two in three flipped bits at
-    /// most. The seals of the rows find the others.
+    /// SQLite's own check looks at the structure of the file, and finds two in three flipped bits
+    /// at most. The seals of the rows find the others.
     ///
     /// # Errors
     /// The system's. Faults of the catalog are in the result.
@@ -45,8 +45,8 @@ impl Catalog {
         Ok(faults)
     }
 
-    /// Writes a copy, checks it as [`check`](Self::check) does, and syncs it to disk. The copy can be
-    /// used as a catalog. A plain copy of the file lacks the changes that are still in its log.
+    /// Writes a copy, checks it as [`check`](Self::check) does, and syncs it to disk. The copy can
+    /// be used as a catalog. A plain copy of the file lacks the changes that are still in its log.
     ///
     /// # Errors
     /// There is a file at `to` already; this catalog is damaged; and the system's.
@@ -126,8 +126,8 @@ pub(crate) fn require_shape(db: &Connection) -> Result<(), CatalogError> {
 }
 
 /// Checks that no table has lost rows, before a file counts as ok. If a bit flips in the number of
-/// rows of a page, some rows are hidden, and hidden rows have no wrong seal. So the rows of each table
-/// are counted, and compared with its index or with rows that belong to them.
+/// rows of a page, some rows are hidden, and hidden rows have no wrong seal. So the rows of each
+/// table are counted, and compared with its index or with rows that belong to them.
 pub(crate) fn require_rows(db: &Connection) -> Result<(), CatalogError> {
     none_of(lost(db)?)
 }
@@ -349,7 +349,7 @@ mod tests {
             ("DROP INDEX file_inode", "the schema is not the one that lanesum created", false),
             ("PRAGMA user_version = 0", "the file is not marked as a catalog", false),
             (
-                "DROP TRIGGER event_is_not_removed; DELETE FROM event WHERE id = 1",
+                "DROP TRIGGER event_is_not_deleted; DELETE FROM event WHERE id = 1",
                 "events are missing",
                 true,
             ),

@@ -1,4 +1,4 @@
-//! Where the reading of long files stands, so that a scrub resumes it.
+//! Partly read long files, so that a scrub resumes them.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -10,28 +10,28 @@ use super::table::{CHUNK, blob, int};
 use crate::CatalogError;
 use crate::model::Stat;
 
-/// Bytes from which on a file is read in chunks; the index of long files has this number, too.
+/// Files of at least this many bytes are read in chunks. The index `long_file` has the same number.
 pub(crate) const LONG: i64 = 536_870_912;
 
-/// Bytes of a file that are read in one go, for these digests.
+/// The bytes of a file that are read in one go, for these algorithms.
 pub(crate) fn in_one_go(size: i64, algorithms: Algorithms) -> u64 {
     let is_in_chunks = size >= LONG && Midstate::exists_of(algorithms);
     if is_in_chunks { STRETCH } else { size.max(0).cast_unsigned() }
 }
 
-/// Where the reading of a file stands.
+/// How far a file was read.
 #[derive(Clone, Debug)]
 pub(crate) struct ResumePoint {
     pub(crate) file: i64,
-    /// The stat of all chunks so far, but for the size.
+    /// The stat of the file during all chunks so far. Its size is not kept.
     pub(crate) stat: Stat,
-    /// When the first of them was read, in seconds since 1970.
+    /// When the first chunk was read, in seconds since 1970.
     pub(crate) began: i64,
     pub(crate) midstate: Midstate,
 }
 
 impl ResumePoint {
-    /// Whether what was read now is of the same file, unchanged.
+    /// Whether the next chunk is of the same file, unchanged.
     pub(crate) fn is_of(&self, stat: &Stat) -> bool {
         Stat { size: stat.size, ..self.stat } == *stat
     }
@@ -46,7 +46,7 @@ impl ResumePoint {
             Stat { size: 0, modified: row.get(1)?, changed: row.get(2)?, inode: row.get(3)? };
         let midstate =
             Midstate::from_bytes(row.get_ref(5)?.as_blob().map_err(rusqlite::Error::from)?);
-        // A state that another version of a crate wrote is not resumed.
+        // A midstate of another version of a hash crate is not resumed.
         Ok(midstate.map(|midstate| Self { file, stat, began: row.get(4).unwrap_or(0), midstate }))
     }
 
@@ -59,14 +59,14 @@ impl ResumePoint {
     }
 }
 
-/// The files of which a part was read.
+/// The records of partly read files.
 pub(crate) fn partly_read_files(db: &Connection) -> Result<HashSet<i64>, CatalogError> {
     let mut statement = db.prepare_cached("SELECT file FROM chunk")?;
     let files = statement.query_map([], |row| row.get(0))?;
     Ok(files.collect::<Result<_, _>>()?)
 }
 
-/// By root, the number of files of which a part was read, their bytes, and those that were read.
+/// By root, the number of partly read files, their bytes, and the bytes that were read.
 pub(crate) fn partly_read(db: &Connection) -> Result<BTreeMap<i64, [u64; 3]>, CatalogError> {
     let sql = "SELECT t.file, d.root, f.size FROM chunk t \
                JOIN file f ON f.id = t.file JOIN directory d ON d.id = f.directory";

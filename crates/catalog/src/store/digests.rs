@@ -4,7 +4,7 @@ use lanesum_list::{Algorithm, Algorithms, Digest, Digests};
 
 use crate::CatalogError;
 
-/// The bit of each algorithm, which must never change: files of catalogs have it. Digests stand in
+/// The bit of each algorithm. It must never change, because catalogs have it. Digests are stored in
 /// the order of the bits.
 const BITS: &[(u8, Algorithm)] = &[
     (0, Algorithm::Md5),
@@ -24,7 +24,7 @@ const BITS: &[(u8, Algorithm)] = &[
 /// The number of a set.
 ///
 /// # Errors
-/// One of them is only known with a key.
+/// An algorithm takes a key.
 pub(crate) fn number_of(algorithms: Algorithms) -> Result<i64, CatalogError> {
     let bit = |algorithm| {
         let known = BITS.iter().find(|(_, known)| *known == algorithm);
@@ -44,7 +44,7 @@ pub(crate) fn set_of(number: i64) -> Option<Algorithms> {
 /// Digests as they are stored.
 ///
 /// # Errors
-/// One of them is only known with a key.
+/// An algorithm takes a key.
 pub(crate) fn encode(digests: &Digests) -> Result<(i64, Vec<u8>), CatalogError> {
     let number = number_of(digests.iter().map(Digest::algorithm).collect())?;
     let mut bytes = Vec::new();
@@ -55,12 +55,12 @@ pub(crate) fn encode(digests: &Digests) -> Result<(i64, Vec<u8>), CatalogError> 
     Ok((number, bytes))
 }
 
-/// The same, also of none.
+/// The same, also for no digests.
 pub(crate) fn encode_any(digests: &Digests) -> Result<(i64, Vec<u8>), CatalogError> {
     if digests.is_empty() { Ok((0, Vec::new())) } else { encode(digests) }
 }
 
-/// What [`encode_any`] made; `None` if it did not.
+/// The digests that [`encode_any`] stored; `None` if it did not.
 pub(crate) fn decode_any(number: i64, bytes: &[u8]) -> Option<Digests> {
     if number == 0 && bytes.is_empty() {
         return Some(Digests::default());
@@ -68,7 +68,7 @@ pub(crate) fn decode_any(number: i64, bytes: &[u8]) -> Option<Digests> {
     decode(number, bytes)
 }
 
-/// What was [encoded](encode); `None` if it was not.
+/// The digests that [`encode`] stored; `None` if it did not.
 pub(crate) fn decode(number: i64, mut bytes: &[u8]) -> Option<Digests> {
     let set = set_of(number)?;
     let mut digests = Digests::default();
@@ -103,11 +103,11 @@ mod tests {
     }
 
     #[test]
-    fn digests_come_back() {
+    fn stored_digests_are_read_again() {
         let of = |algorithm: Algorithm| {
             Digest::new(algorithm, &vec![algorithm as u8; algorithm.digest_len()]).unwrap()
         };
-        // In another order than they are stored in.
+        // Not in the order of their bits.
         let digests = Digests::from(vec![of(Algorithm::Blake3), of(Algorithm::Md5)]);
         let (number, bytes) = encode(&digests).unwrap();
         let back = decode(number, &bytes).unwrap();

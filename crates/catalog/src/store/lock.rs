@@ -1,7 +1,7 @@
-//! Who writes to a catalog: one process at a time, which is named to the others.
+//! The lock of a catalog: one process at a time writes, and others learn which one.
 //!
-//! The lock is on a file beside the catalog, for whoever closes a descriptor of the catalog itself
-//! loses the locks that SQLite has on it.
+//! It is on a file beside the catalog. To close a descriptor of the catalog itself would drop
+//! SQLite's locks on it.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -17,7 +17,7 @@ use rustix::process::{Gid, Uid};
 use super::private::make_private;
 use crate::CatalogError;
 
-/// A lock that holds as long as this value, or the process, lives.
+/// A lock that is held as long as this value, or the process, lives.
 #[derive(Debug)]
 pub(crate) struct Lock {
     _file: File,
@@ -40,11 +40,11 @@ fn open(path: &Path) -> io::Result<File> {
     }
 }
 
-/// The file of a lock that is there. It is written to: so it must be no link to another file, no
-/// other name of one, and nothing but a lock.
+/// The file of a lock that exists. Since it is written to, it must not be a link, have other names,
+/// or be anything but a lock.
 fn open_there(path: &Path, access: OFlags) -> io::Result<File> {
     let flags = access | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let no_lock = || io::Error::other("is no lock of a catalog; take it away, if it is no other's");
+    let no_lock = || io::Error::other("not the lock file of a catalog");
     let mut file = match rustix::fs::open(path, flags, Mode::empty()) {
         Err(Errno::LOOP | Errno::ISDIR | Errno::NXIO) => return Err(no_lock()),
         opened => File::from(opened?),
@@ -56,34 +56,34 @@ fn open_there(path: &Path, access: OFlags) -> io::Result<File> {
     let mut words = Vec::new();
     (&mut file).take(HOLDER.len() as u64).read_to_end(&mut words)?;
     file.rewind()?;
-    // A full disk leaves it without words.
+    // On a full disk it is empty.
     if HOLDER.starts_with(&words) { Ok(file) } else { Err(no_lock()) }
 }
 
-/// Root makes no lock that keeps the catalog's owner out.
+/// Lets the catalog's owner take a lock that the user root made.
 fn give_to_owner(file: &File, catalog: &Path) {
     if let (Ok(lock), Ok(owner)) = (file.metadata(), catalog.metadata())
         && rustix::process::geteuid().is_root()
         && lock.uid() != owner.uid()
     {
         let (user, group) = (Uid::from_raw(owner.uid()), Gid::from_raw(owner.gid()));
-        // Else the owner is told that it may not be opened.
+        // If it fails, the owner gets an error that says so.
         let _ = rustix::fs::fchown(file, Some(user), Some(group));
     }
 }
 
-/// How a lock begins that says who has it.
+/// The first bytes of a lock file that names its process.
 const HOLDER: &[u8] = b"process ";
 
 impl Lock {
-    /// Whether somebody has the lock. To see it takes a shared one for a moment, which
-    /// [`take`](Self::take) outwaits.
+    /// Whether a process has the lock. This takes a shared lock for a moment, and
+    /// [`take`](Self::take) waits for that.
     pub(crate) fn is_held(catalog: &Path) -> bool {
         let Ok(file) = open_there(&path(catalog), OFlags::RDONLY) else { return false };
         matches!(flock(&file, FlockOperation::NonBlockingLockShared), Err(Errno::WOULDBLOCK))
     }
 
-    /// Takes the lock for what `verb` says, without waiting.
+    /// Takes the lock without waiting. `verb` is what other processes see as its purpose.
     ///
     /// # Errors
     /// [`CatalogError::Locked`] names the holder; and the system's.
@@ -96,14 +96,14 @@ impl Lock {
             if taken != Err(Errno::WOULDBLOCK) {
                 break;
             }
-            // Perhaps somebody only looks whether it is held.
+            // Perhaps a process only looks whether it is held.
             std::thread::sleep(Duration::from_millis(5));
             taken = flock(&file, FlockOperation::NonBlockingLockExclusive);
         }
         match taken {
             Ok(()) => {}
             Err(Errno::WOULDBLOCK) => {
-                // What it says is for people, so any of it will do.
+                // The text is for people, so a part of it is enough.
                 let mut holder = String::new();
                 let _ = file.take(100).read_to_string(&mut holder);
                 let holder =
@@ -117,7 +117,7 @@ impl Lock {
             .set_len(0)
             .and_then(|()| file.rewind())
             .and_then(|()| file.write_all(words.as_bytes()));
-        // A full disk must not keep anybody from looking: the lock holds without words.
+        // On a full disk the lock is held without a text.
         drop(written);
         Ok(Self { _file: file })
     }
@@ -129,26 +129,26 @@ mod tests {
 
     use super::*;
 
-    /// The lock is written to, so it must not be another file.
+    /// The lock file is written to.
     #[test]
-    fn what_is_no_lock_is_not_written_to() {
-        let folder = tempfile::tempdir().unwrap();
-        let (catalog, other) = (folder.path().join("catalog"), folder.path().join("other"));
+    fn other_files_are_not_written_to_as_locks() {
+        let directory = tempfile::tempdir().unwrap();
+        let (catalog, other) = (directory.path().join("catalog"), directory.path().join("other"));
         type Make<'a> = &'a dyn Fn(&Path);
         let make: [(&str, Make<'_>); 4] = [
             ("a link", &|lock| symlink(&other, lock).unwrap()),
             ("another name", &|lock| std::fs::hard_link(&other, lock).unwrap()),
-            ("another file", &|lock| std::fs::write(lock, "what somebody wrote").unwrap()),
-            ("a folder", &|lock| std::fs::create_dir(lock).unwrap()),
+            ("another file", &|lock| std::fs::write(lock, "notes").unwrap()),
+            ("a directory", &|lock| std::fs::create_dir(lock).unwrap()),
         ];
         for (what, make) in make {
-            std::fs::write(&other, "what somebody wrote").unwrap();
+            std::fs::write(&other, "notes").unwrap();
             let lock = path(&catalog);
             make(&lock);
             assert!(Lock::take(&catalog, "update").is_err(), "{what}");
             assert!(!Lock::is_held(&catalog), "{what}");
             if !lock.is_dir() {
-                assert_eq!(std::fs::read(&lock).unwrap(), b"what somebody wrote", "{what}");
+                assert_eq!(std::fs::read(&lock).unwrap(), b"notes", "{what}");
             }
             let _ = std::fs::remove_file(&lock);
             let _ = std::fs::remove_dir(&lock);

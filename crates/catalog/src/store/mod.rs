@@ -1,9 +1,10 @@
-//! SQLite: the file, its tables, rows and seals, and what is written together.
+//! SQLite: the file, its tables, rows and seals, and batches of writes.
 
 pub(crate) mod batch;
 pub(crate) mod catalog;
 pub(crate) mod check;
 pub(crate) mod chunk;
+pub(crate) mod connect;
 pub(crate) mod digests;
 pub(crate) mod lock;
 pub(crate) mod network;

@@ -4,7 +4,7 @@ use rusqlite::{Connection, TransactionBehavior};
 
 use crate::CatalogError;
 
-/// `LnSu`: tells a catalog from the databases of other programs.
+/// `LnSu`, which marks a database as a catalog.
 pub(crate) const APPLICATION: i64 = 0x4C6E_5375;
 
 /// The version of these tables.
@@ -12,11 +12,12 @@ pub(crate) const VERSION: i64 = 1;
 
 /// State lives in columns; `event` is a log that no decision reads.
 ///
-/// `state` is apart from `file` since a verification of everything then writes a sixth of the
-/// pages. Paths of directories are below their root, end in `/` but for that of the root itself,
-/// which is empty, and so sort as a walk enters them. A change time is stored as its distance from
-/// the modification time, which is short for a file that was written in place. `found` has what was read in the place of a
-/// damaged or edited file, `pending` what the last scan found without a record.
+/// `state` is a table of its own, so that a verification of all files writes a sixth of the pages.
+/// Paths of directories are relative to their root and end in `/`, so they sort in the order of a
+/// walk. That of the root itself is empty. A change time is stored as its distance from the
+/// modification time, which is short for a file that was written in place. `found` has the content
+/// that was read at the path of a damaged or edited file. `pending` has new and moved files of the
+/// last scan.
 pub(crate) const TABLES: &str = "
 CREATE TABLE meta(key TEXT PRIMARY KEY, value BLOB NOT NULL, seal INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 CREATE TABLE root(id INTEGER PRIMARY KEY, path BLOB NOT NULL UNIQUE, volume TEXT NOT NULL,
@@ -61,19 +62,19 @@ CREATE TABLE event(id INTEGER PRIMARY KEY, run INTEGER NOT NULL, at INTEGER NOT 
   was INTEGER, other BLOB, files INTEGER NOT NULL, old_size INTEGER, old_mtime INTEGER,
   old_algorithms INTEGER, old_digests BLOB, new_size INTEGER, new_mtime INTEGER,
   new_algorithms INTEGER, new_digests BLOB, error TEXT, seal INTEGER NOT NULL) STRICT;
-CREATE TRIGGER event_is_not_altered BEFORE UPDATE ON event
-  BEGIN SELECT RAISE(ABORT, 'events are never altered'); END;
-CREATE TRIGGER event_is_not_removed BEFORE DELETE ON event
-  BEGIN SELECT RAISE(ABORT, 'events are never removed'); END;
+CREATE TRIGGER event_is_not_changed BEFORE UPDATE ON event
+  BEGIN SELECT RAISE(ABORT, 'events are never changed'); END;
+CREATE TRIGGER event_is_not_deleted BEFORE DELETE ON event
+  BEGIN SELECT RAISE(ABORT, 'events are never deleted'); END;
 CREATE TABLE chunk(file INTEGER PRIMARY KEY, mtime INTEGER NOT NULL, ctime INTEGER NOT NULL,
   inode INTEGER NOT NULL, began INTEGER NOT NULL, midstate BLOB NOT NULL,
   seal INTEGER NOT NULL) STRICT;
 ";
 
-/// What a file is, before anything in it is touched.
+/// The kind of a database file.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// Nothing is in it yet.
+    /// It has no tables yet.
     Empty,
     /// A catalog of this version.
     Catalog(i64),
@@ -93,7 +94,7 @@ pub(crate) fn kind(db: &Connection) -> rusqlite::Result<Kind> {
 /// Makes the tables in an empty file.
 ///
 /// # Errors
-/// SQLite's; then the file is as it was.
+/// SQLite's. The file stays empty then.
 pub(crate) fn make(db: &mut Connection) -> Result<(), CatalogError> {
     let transaction = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
     transaction.execute_batch(TABLES)?;

@@ -1,8 +1,8 @@
 //! The seal of a row: CRC-32C over all of its values.
 //!
-//! SQLite's own check looks at the shape of a database. A bit that flips in a stored digest, size
-//! or time leaves the shape as it was, and would pass for a file that rotted. So each row of each
-//! table carries a seal, which covers its table, the kinds and the lengths of its values as well.
+//! SQLite's own check looks at the structure of a database. A bit that flips in a stored digest,
+//! size or time leaves the structure intact, and the file would be reported as damaged. So each row
+//! has a seal. It also covers the row's table, and the types and lengths of its values.
 
 use rusqlite::types::ValueRef;
 
@@ -23,7 +23,7 @@ pub(crate) fn of<'v>(table: u8, values: impl IntoIterator<Item = ValueRef<'v>>) 
     i64::from(sealer.finish().cast_signed())
 }
 
-/// Gathers short values, since the CRC of a few bytes costs as much as that of a hundred.
+/// Gathers short values, because the CRC of a few bytes takes as long as that of a hundred.
 struct Sealer {
     crc: u32,
     length: usize,
@@ -36,7 +36,7 @@ impl Sealer {
         self.push(bytes);
     }
 
-    /// Nine bytes at once, in place: most values of most rows are numbers.
+    /// Most values of most rows are numbers: nine bytes at once, in place.
     #[inline]
     fn number(&mut self, kind: u8, bytes: [u8; 8]) {
         if let Some([first, rest @ ..]) = self.buffer[self.length..].first_chunk_mut::<9>() {
@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_bit_of_every_value_counts() {
+    fn every_bit_of_every_value_changes_the_seal() {
         let long = [7; 600];
         let seal = |number: i64, name: &[u8]| {
             of(3, [ValueRef::Integer(number), ValueRef::Blob(name), ValueRef::Null])
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn kinds_and_borders_count() {
+    fn types_and_lengths_change_the_seal() {
         let seals = [
             of(1, [ValueRef::Blob(b"ab"), ValueRef::Blob(b"c")]),
             of(1, [ValueRef::Blob(b"a"), ValueRef::Blob(b"bc")]),

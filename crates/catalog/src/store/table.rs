@@ -1,4 +1,4 @@
-//! The tables, and how a row of any of them is put and read: always with its seal.
+//! The tables. Every row is written with its seal, and verified when it is read.
 
 use std::fmt::Write as _;
 use std::sync::OnceLock;
@@ -11,7 +11,7 @@ use crate::CatalogError;
 
 /// A table. Its last column is the seal of the others.
 pub(crate) struct Table {
-    /// What its seals begin with.
+    /// The first byte that its seals cover.
     number: u8,
     pub(crate) name: &'static str,
     /// All columns but the seal, the key first.
@@ -53,7 +53,7 @@ tables! {
     CHUNK 12 "chunk" ["file" "mtime" "ctime" "inode" "began" "midstate"];
 }
 
-/// Columns of the widest table, at least.
+/// At least the columns of the widest table.
 const MOST: usize = 19;
 
 impl Table {
@@ -66,14 +66,14 @@ impl Table {
         self.putter(db)?.put(values)
     }
 
-    /// Inserts many rows, or replaces those that have their keys: a statement is looked up once.
+    /// The same for many rows: the statement is looked up once.
     pub(crate) fn putter<'db>(&'static self, db: &'db Connection) -> rusqlite::Result<Putter<'db>> {
         let statement = db.prepare_cached(self.put.get_or_init(|| self.put_sql()))?;
         Ok(Putter { table: self, statement, rows: 1, bound: 0 })
     }
 
-    /// The same of rows whose keys are new, so many at once. The last rows are to be a whole number
-    /// of these: what is short of it is not inserted.
+    /// Inserts rows with new keys, this many at once. Rows that do not fill a group are not
+    /// inserted.
     pub(crate) fn inserter<'db>(
         &'static self,
         db: &'db Connection,
@@ -98,7 +98,7 @@ impl Table {
         sql + "seal=excluded.seal"
     }
 
-    /// Holds a row against its seal: all columns of the table, then `seal`, from column `first` on.
+    /// Verifies a row: all columns of the table, then `seal`, from column `first` on.
     ///
     /// # Errors
     /// [`CatalogError::Damaged`] names the table and the row.
@@ -106,8 +106,7 @@ impl Table {
         self.verified::<MOST>(row, first).map(drop)
     }
 
-    /// The same; gives the values of the columns, and NULL behind them: for as many as there are a
-    /// row of a few is a few moves.
+    /// The same. Returns the values of the columns, and NULL after them.
     pub(crate) fn verified<'r, const COLUMNS: usize>(
         &self,
         row: &'r Row<'_>,
@@ -122,10 +121,10 @@ impl Table {
         Ok(values)
     }
 
-    /// Holds the values of a row against its seal.
+    /// Compares the values of a row with its seal.
     ///
     /// # Errors
-    /// The same.
+    /// As of [`verify`](Self::verify).
     pub(crate) fn require_seal(
         &self,
         values: &[ValueRef<'_>],
@@ -142,24 +141,24 @@ impl Table {
         Err(CatalogError::Damaged(format!("row {key} of the table {} has a wrong seal", self.name)))
     }
 
-    /// `t.a, t.b, ..., t.seal`, where `t` is what a query calls the table.
+    /// `t.a, t.b, ..., t.seal`, where `t` is the alias of the table in a query.
     pub(crate) fn select(&self, alias: &str) -> String {
         let columns = self.columns.iter().chain(&["seal"]);
         columns.map(|column| format!("{alias}.{column}")).collect::<Vec<_>>().join(", ")
     }
 }
 
-/// A statement that puts rows.
+/// A statement that writes rows.
 pub(crate) struct Putter<'db> {
     table: &'static Table,
     statement: CachedStatement<'db>,
-    /// Rows that it puts at once, and those of them that are bound.
+    /// Rows that it writes at once, and those of them that are bound.
     rows: usize,
     bound: usize,
 }
 
 impl Putter<'_> {
-    /// Puts a row, with its seal.
+    /// Writes a row with its seal.
     pub(crate) fn put(&mut self, values: &[ValueRef<'_>]) -> Result<(), CatalogError> {
         let Self { table, statement, rows, bound } = self;
         debug_assert_eq!(values.len(), table.columns.len(), "{}", table.name);

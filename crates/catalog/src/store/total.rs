@@ -1,11 +1,11 @@
-//! How many files a root has, and how many bytes.
+//! The number of files of a root, and of their bytes.
 
 use rusqlite::Connection;
 
 use super::table::{TOTAL, int};
 use crate::CatalogError;
 
-/// Those of a root.
+/// The files and bytes of a root.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Total {
     pub(crate) files: i64,
