@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
+use lanesum_checksum::disk::{Probe, There};
 use lanesum_checksum::engine::{self, Hashed};
 use lanesum_checksum::{Error, Job, Source};
 
@@ -10,7 +11,6 @@ use crate::CatalogError;
 use crate::model::{Class, Content, Finding, Stat};
 use crate::options::{Options, Verb};
 use crate::pass::OnFinding;
-use crate::probe::{Probe, There};
 use crate::root::Root;
 use crate::status::{Outcome, Scope};
 use crate::store::batch::{Batch, Place};

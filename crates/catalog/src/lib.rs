@@ -44,10 +44,8 @@ mod import;
 mod load;
 mod log;
 mod model;
-mod mounts;
 mod options;
 mod pass;
-mod probe;
 mod relocate;
 mod root;
 mod scan;
@@ -55,7 +53,6 @@ mod settings;
 mod status;
 mod store;
 mod summary;
-mod volume;
 mod walk;
 
 pub use accept::Accepted;

@@ -3,6 +3,7 @@
 use std::io;
 use std::path::Path;
 
+use lanesum_checksum::disk::DirectoryId;
 use lanesum_checksum::engine::{self, look_at};
 use lanesum_checksum::{Job, Source};
 
@@ -17,7 +18,6 @@ use crate::store::check::require_rows;
 use crate::store::digests::algorithms;
 use crate::store::rows::{File, Finder};
 use crate::store::run::RunRow;
-use crate::volume::DirectoryId;
 
 /// Files of a sample, and the bytes of theirs that are read.
 const SAMPLE: i64 = 100;

@@ -5,19 +5,18 @@ use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Component, Path, PathBuf};
 
+use lanesum_checksum::disk::{DirectoryId, Mounts};
 use lanesum_checksum::walk::Entry;
 use rusqlite::{Connection, Row, Transaction, TransactionBehavior};
 
 use crate::CatalogError;
 use crate::model::Reason;
-use crate::mounts::Mounts;
 use crate::settings::{Settings, Steering};
 use crate::store::catalog::Catalog;
 use crate::store::check::require_rows;
 use crate::store::digests::number_of;
 use crate::store::table::{ROOT, blob, int, text};
 use crate::store::total::Total;
-use crate::volume::DirectoryId;
 use crate::walk::walk_root;
 
 /// A directory that is in the catalog with all that is in it, on one file system.

@@ -13,13 +13,13 @@ mod queue;
 use std::collections::BTreeMap;
 
 use jiff::tz::TimeZone;
+use lanesum_checksum::disk::{Probe, There};
 
 use crate::CatalogError;
 use crate::due::{DAY, Times, budget, spent};
 use crate::model::midnight;
 use crate::options::Options;
 use crate::pass::{OnFinding, scrub_ids};
-use crate::probe::{Probe, There};
 use crate::root::Root;
 use crate::settings::Settings;
 use crate::store::catalog::Catalog;

@@ -7,16 +7,15 @@ use std::path::Path;
 use std::sync::Arc;
 
 use lanesum_checksum::Algorithms;
-use lanesum_checksum::engine::Pace;
+use lanesum_checksum::disk::{MountTable, Mounts};
+use lanesum_checksum::engine::{Pace, Pressure};
 use lanesum_list::{Digest, Digests};
 use rusqlite::Transaction;
 
 use super::chain::Chain;
-use super::pressure::Pressure;
 use super::row::{Limits, Row};
 use crate::CatalogError;
 use crate::model::{Class, Finding, Reason, Renamed, Stat};
-use crate::mounts::{MountTable, Mounts};
 use crate::options::{Options, Verb};
 use crate::root::Root;
 use crate::scan::NewFile;

@@ -6,6 +6,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use lanesum_checksum::disk::network_of;
 use lanesum_list::Inode;
 use lanesum_siphash::SipHash24;
 use rusqlite::config::DbConfig;
@@ -14,7 +15,6 @@ use rustix::fs::{Access, AtFlags, CWD, accessat};
 use rustix::io::Errno;
 
 use super::lock::{self, Lock};
-use super::network;
 use super::private::{beside, make_private};
 use super::schema::{self, Kind, VERSION};
 use super::table::{META, blob, text};
@@ -81,7 +81,7 @@ impl Catalog {
         let (path, given) = (&real(path)?, path);
         require_access(path, Access::READ_OK | Access::WRITE_OK)?;
         let lock = Lock::take(path, verb)?;
-        if let Some(kind) = network::of(folder(path)).map_err(CatalogError::io(path))? {
+        if let Some(kind) = network_of(folder(path)).map_err(CatalogError::io(path))? {
             return Err(CatalogError::Network { path: path.to_owned(), kind });
         }
         refuse_several_names(path)?;

@@ -1,5 +1,5 @@
-//! File systems on which a write-ahead log is not safe: its processes share memory, which two
-//! machines do not.
+//! File systems that come over a network. What processes share in memory, as for the log of a
+//! database, does not reach another machine.
 
 use std::io;
 use std::path::Path;
@@ -21,7 +21,10 @@ const NETWORKS: [(u64, &str); 12] = [
 ];
 
 /// The kind of network file system that a path is on, if it is.
-pub(crate) fn of(path: &Path) -> io::Result<Option<&'static str>> {
+///
+/// # Errors
+/// The system's.
+pub fn network_of(path: &Path) -> io::Result<Option<&'static str>> {
     // 32 bits of it count, whatever the type of the field.
     let kind = rustix::fs::statfs(path)?.f_type as u64 & 0xffff_ffff;
     Ok(name(kind))
@@ -37,9 +40,9 @@ mod tests {
 
     #[test]
     fn local_file_systems_are_none() {
-        assert_eq!(of(Path::new("/")).unwrap().filter(|kind| *kind != "9P"), None);
-        assert_eq!(of(Path::new("/proc")).unwrap(), None);
+        assert_eq!(network_of(Path::new("/")).unwrap().filter(|kind| *kind != "9P"), None);
+        assert_eq!(network_of(Path::new("/proc")).unwrap(), None);
         assert_eq!([0x6969, 0xff53_4d42, 0xef53].map(name), [Some("NFS"), Some("CIFS"), None]);
-        assert!(of(Path::new("/no such path")).is_err());
+        assert!(network_of(Path::new("/no such path")).is_err());
     }
 }

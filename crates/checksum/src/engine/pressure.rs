@@ -9,7 +9,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use lanesum_checksum::engine::Pace;
+use super::Pace;
 
 /// Between two looks whether others wait.
 const INTERVAL: Duration = Duration::from_secs(5);
@@ -24,7 +24,9 @@ const NOTABLE: f64 = 10.0;
 /// Waiting in a hundred of the time that makes it stand still.
 const TOO_MUCH: u128 = 20;
 
-pub(crate) struct Pressure {
+/// Looks whether others wait for the disks, and [holds](Pace::hold) a pace while they do.
+#[derive(Debug)]
+pub struct Pressure {
     path: PathBuf,
     looked: Instant,
     /// While it stands still: since when, and the count some time before with its time.
@@ -51,7 +53,7 @@ impl Pressure {
     }
 
     /// To be called some times a second: holds the pace where others wait.
-    pub(crate) fn look(&mut self, pace: &Pace) {
+    pub fn look(&mut self, pace: &Pace) {
         let now = Instant::now();
         let Some((since, before)) = self.still else {
             if now - self.looked >= INTERVAL {

@@ -1,4 +1,4 @@
-//! Which volume a folder is on, so that another one in its place is not taken for a lost archive.
+//! Which volume a folder is on, so that another one in its place is told apart.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -12,18 +12,21 @@ use std::path::Path;
 /// identifier of its own, which `statvfs` gives, but some kinds of them make it of the device. The
 /// UUID is the better one where udev links it in `/dev/disk/by-uuid`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct DirectoryId {
+pub struct DirectoryId {
     /// `uuid=... fsid=...`, the first where it is known.
-    pub(crate) volume: String,
-    pub(crate) inode: i64,
+    pub volume: String,
+    /// Its number on that volume.
+    pub inode: i64,
     /// Good until the next mount only.
-    pub(crate) device: u64,
+    pub device: u64,
 }
 
 impl DirectoryId {
+    /// That of a folder.
+    ///
     /// # Errors
     /// The system's, and that the path is no folder.
-    pub(crate) fn of(folder: &Path) -> io::Result<Self> {
+    pub fn of(folder: &Path) -> io::Result<Self> {
         let metadata = fs::metadata(folder)?;
         if !metadata.is_dir() {
             return Err(io::ErrorKind::NotADirectory.into());
@@ -39,19 +42,15 @@ impl DirectoryId {
     }
 
     /// Whether the folder of this place is the one that was on this volume with this number.
-    pub(crate) fn is_that_of(&self, volume: &str, inode: i64) -> bool {
-        self.inode == inode && self.is_on(volume)
-    }
-
-    /// Whether it is on the volume that was described so.
-    pub(crate) fn is_on(&self, volume: &str) -> bool {
-        is_same_volume(&self.volume, volume)
+    #[must_use]
+    pub fn is_that_of(&self, volume: &str, inode: i64) -> bool {
+        self.inode == inode && is_same_volume(&self.volume, volume)
     }
 }
 
 /// Whether two descriptions are one volume's. Where one of them lacks the UUID, the other word
 /// decides.
-pub(crate) fn is_same_volume(one: &str, other: &str) -> bool {
+fn is_same_volume(one: &str, other: &str) -> bool {
     let word = |all: &str, key: &str| {
         all.split(' ').find_map(|word| word.strip_prefix(key).map(str::to_owned))
     };

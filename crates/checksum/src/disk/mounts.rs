@@ -7,28 +7,36 @@ use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use lanesum_checksum::error::message;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{AtFlags, CWD, StatxAttributes, StatxFlags, statx};
 use rustix::io::Errno;
 
-use crate::CatalogError;
+use crate::error::message;
 
-const TABLE: &str = "/proc/self/mountinfo";
+/// Where the system tells of mounts.
+pub const MOUNT_TABLE: &str = "/proc/self/mountinfo";
+
+/// The system does not tell what is mounted.
+#[derive(Debug, thiserror::Error)]
+#[error("{}, and nothing else tells what is mounted in a folder", message(.0))]
+pub struct MountsError(#[from] pub io::Error);
 
 /// The system's table of mounts, which tells when it changes.
 #[derive(Debug)]
-pub(crate) struct MountTable(File);
+pub struct MountTable(File);
 
 impl MountTable {
+    /// Opens it.
+    ///
     /// # Errors
     /// As of [`Mounts::below`].
-    pub(crate) fn open() -> Result<Self, CatalogError> {
-        File::open(TABLE).map(Self).map_err(not_told)
+    pub fn open() -> Result<Self, MountsError> {
+        Ok(Self(File::open(MOUNT_TABLE)?))
     }
 
     /// Whether something was mounted or unmounted since this was asked last, anywhere.
-    pub(crate) fn has_changed(&self) -> bool {
+    #[must_use]
+    pub fn has_changed(&self) -> bool {
         // proc_pid_mounts(5): a change is an urgent event, told once.
         let mut table = [PollFd::new(&self.0, PollFlags::PRI)];
         poll(&mut table, Some(&Default::default())).is_ok_and(|changed| changed > 0)
@@ -37,17 +45,17 @@ impl MountTable {
 
 /// Paths below a folder where something is mounted, sorted.
 #[derive(Debug, Default)]
-pub(crate) struct Mounts(Vec<Vec<u8>>);
+pub struct Mounts(Vec<Vec<u8>>);
 
 impl Mounts {
     /// Those of a folder, whose path is without links.
     ///
     /// # Errors
-    /// The system tells of no mounts: what one hides must not be taken for what is cataloged.
-    pub(crate) fn below(root: &Path) -> Result<Self, CatalogError> {
+    /// The system tells of no mounts: what one hides must not be taken for what was there.
+    pub fn below(root: &Path) -> Result<Self, MountsError> {
         // A root whose folder is elsewhere now has a link in its path, and the table has none.
         let root = &root.canonicalize().unwrap_or_else(|_| root.to_owned());
-        let table = fs::read(TABLE).map_err(not_told)?;
+        let table = fs::read(MOUNT_TABLE)?;
         let mut mounts = points_below(&table, root.as_os_str().as_bytes());
         mounts.retain(|below| is_mounted(&root.join(OsStr::from_bytes(below))));
         mounts.sort_unstable();
@@ -56,26 +64,24 @@ impl Mounts {
     }
 
     /// The mount that a path below the folder is or is in.
-    pub(crate) fn over(&self, path: &[u8]) -> Option<&[u8]> {
+    #[must_use]
+    pub fn over(&self, path: &[u8]) -> Option<&[u8]> {
         let is_over = |mount: &&Vec<u8>| {
             path.strip_prefix(&***mount).is_some_and(|rest| rest.is_empty() || rest[0] == b'/')
         };
         self.0.iter().find(is_over).map(|mount| &**mount)
     }
 
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &[u8]> {
+    /// Their paths below the folder.
+    pub fn iter(&self) -> impl Iterator<Item = &[u8]> {
         self.0.iter().map(|mount| &**mount)
     }
 
     /// Their whole paths.
-    pub(crate) fn paths(&self, root: &Path) -> Vec<PathBuf> {
+    #[must_use]
+    pub fn paths(&self, root: &Path) -> Vec<PathBuf> {
         self.iter().map(|below| root.join(OsStr::from_bytes(below))).collect()
     }
-}
-
-fn not_told(error: io::Error) -> CatalogError {
-    let words = format!("{}, and nothing else tells what is mounted in a folder", message(&error));
-    CatalogError::io(TABLE)(io::Error::new(error.kind(), words))
 }
 
 /// Whether a mount is there still, and not hidden below another one: the table has both.
