@@ -24,7 +24,6 @@ use crate::settings::Settings;
 use crate::store::catalog::Catalog;
 use crate::store::rows::{Finder, State};
 use crate::store::run::RunRow;
-use crate::store::table::RUN;
 use crate::store::total::Total;
 
 pub(crate) const DAY: i64 = 24 * 60 * 60;
@@ -138,21 +137,11 @@ pub(crate) fn budget(total: Total, every_days: u32, is_late: bool, spent: i64) -
 /// What scrubs of a root spent that began after the first of these times, and not after the second.
 pub(crate) fn spent(db: &Connection, root: i64, from: i64, to: i64) -> Result<i64, CatalogError> {
     // Those of a day are among the last runs.
-    let sql = format!(
-        "SELECT {} FROM run t WHERE id > (SELECT coalesce(max(id), 0) FROM run) - 20000 \
-         AND root = ?1 AND started > ?2 AND started <= ?3",
-        RUN.select("t")
-    );
-    let mut statement = db.prepare_cached(&sql)?;
-    let mut rows = statement.query((root, from, to))?;
-    let mut spent = 0_i64;
-    while let Some(row) = rows.next()? {
-        let run = RunRow::read(row, 0)?;
-        if run.verb == Verb::Scrub.name() {
-            spent = spent.saturating_add(run.spent);
-        }
-    }
-    Ok(spent)
+    let which = "WHERE id > (SELECT coalesce(max(id), 0) FROM run) - 20000 \
+                 AND root = ?1 AND started > ?2 AND started <= ?3";
+    let runs = RunRow::query(db, which, (root, from, to))?;
+    let scrubs = runs.iter().filter(|run| run.verb == Verb::Scrub.name());
+    Ok(scrubs.fold(0, |spent, run| spent.saturating_add(run.spent)))
 }
 
 /// What a scrub reads.

@@ -11,7 +11,6 @@ use crate::CatalogError;
 use crate::model::{Stat, agree};
 use crate::options::{Options, Verb};
 use crate::root::Root;
-use crate::status::{Outcome, Scope};
 use crate::store::batch::Batch;
 use crate::store::catalog::Catalog;
 use crate::store::check::require_rows;
@@ -118,10 +117,7 @@ impl Catalog {
     }
 
     fn put_relocated(&mut self, root: &Root, now: i64) -> Result<(), CatalogError> {
-        let mut run = RunRow { id: RunRow::next_id(&self.db)?, ..RunRow::default() };
-        (run.root, run.verb) = (root.id(), Verb::Relocate.name().to_owned());
-        (run.scope, run.outcome) = (Scope::Named as i64, Outcome::Complete as i64);
-        (run.started, run.ended) = (now, Some(now));
+        let run = RunRow::done(RunRow::next_id(&self.db)?, root.id(), Verb::Relocate, now);
         Batch::new(&self.db)?.commit(&mut self.db, [&run], |db| root.put(db))?;
         self.checkpoint()
     }

@@ -111,22 +111,12 @@ impl Root {
 
     /// All of them, in the order in which they were added.
     pub(crate) fn all(db: &Connection) -> Result<Vec<Self>, CatalogError> {
-        let sql = format!("SELECT {} FROM root t ORDER BY id", ROOT.select("t"));
-        let mut statement = db.prepare_cached(&sql)?;
-        let mut rows = statement.query([])?;
-        let mut roots = Vec::new();
-        while let Some(row) = rows.next()? {
-            roots.push(Self::read(db, row)?);
-        }
-        Ok(roots)
+        ROOT.query(db, "ORDER BY id", [], |row| Self::read(db, row))
     }
 
     /// The root of this id, as it is stored.
     pub(crate) fn find(db: &Connection, id: i64) -> Result<Option<Self>, CatalogError> {
-        let sql = format!("SELECT {} FROM root t WHERE id = ?1", ROOT.select("t"));
-        let mut statement = db.prepare_cached(&sql)?;
-        let mut rows = statement.query([id])?;
-        rows.next()?.map(|row| Self::read(db, row)).transpose()
+        ROOT.find(db, id, |row| Self::read(db, row))
     }
 
     /// Stores all of it but settings and steering.
@@ -149,7 +139,6 @@ impl Root {
     }
 
     fn read(db: &Connection, row: &Row<'_>) -> Result<Self, CatalogError> {
-        ROOT.verify(row, 0)?;
         let (id, path): (i64, Vec<u8>) = (row.get(0)?, row.get(1)?);
         let reason = Reason::from_number(row.get(6)?)
             .map_err(|()| CatalogError::Damaged(format!("root {id} has an unknown reason")))?;

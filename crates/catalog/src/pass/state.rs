@@ -19,7 +19,7 @@ use crate::model::{Class, Finding, Reason, Renamed, Stat};
 use crate::options::{Options, Verb};
 use crate::root::Root;
 use crate::scan::NewFile;
-use crate::status::{Outcome, Scope};
+use crate::status::Scope;
 use crate::store::batch::{Batch, PendingRow};
 use crate::store::catalog::Catalog;
 use crate::store::check::require_rows;
@@ -170,9 +170,7 @@ impl<'a> Pass<'a> {
             let root = Root::find(&catalog.db, root.id())?;
             let root = root.ok_or_else(|| CatalogError::NoRoot(roots[0].path.clone()))?;
             let states = State::not_ok(&catalog.db, root.id())?;
-            let (verb_name, outcome) = (verb.name().to_owned(), Outcome::Begun as i64);
-            let run = RunRow { id, root: root.id(), verb: verb_name, ..RunRow::default() };
-            let run = RunRow { scope: scope as i64, started, outcome, ..run };
+            let run = RunRow::begun(id, root.id(), (verb, scope), started);
             passes.push(RootPass::new(root, run, verb, states));
         }
         let mut pass = Self {

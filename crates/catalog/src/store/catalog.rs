@@ -10,7 +10,7 @@ use lanesum_checksum::disk::network_of;
 use lanesum_list::Inode;
 use lanesum_siphash::SipHash24;
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension as _};
+use rusqlite::{Connection, ErrorCode, OpenFlags};
 use rustix::fs::{Access, AtFlags, CWD, accessat};
 use rustix::io::Errno;
 
@@ -440,11 +440,7 @@ fn connect_immutable(path: &Path) -> Result<Connection, CatalogError> {
 
 /// What `meta` holds of a key.
 pub(crate) fn get(db: &Connection, key: &str) -> Result<Option<Vec<u8>>, CatalogError> {
-    let sql = format!("SELECT {} FROM meta t WHERE key = ?1", META.select("t"));
-    let found = db.query_row(&sql, [key], |row| Ok((META.verify(row, 0), row.get(1)?)));
-    let Some((verified, value)) = found.optional()? else { return Ok(None) };
-    verified?;
-    Ok(Some(value))
+    META.find(db, key, |row| Ok(row.get(1)?))
 }
 
 fn make_key(db: &Connection) -> Result<(), CatalogError> {
