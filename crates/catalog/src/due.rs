@@ -304,48 +304,4 @@ mod tests {
         let due = ids(none());
         assert!((91..100).all(|id| due.contains(&id)) && !due.contains(&1), "{due:?}");
     }
-
-    /// Two years of days, with growth and a month off: no day is heavier than the budget, nothing
-    /// gets older than the period and the month, and all is caught up with.
-    #[test]
-    fn no_day_is_heavy_and_nothing_gets_old() {
-        let hash = SipHash24::new(&[9; 16]);
-        let mut states: Vec<_> = (0..4000).map(|id| state(id, 0, Class::Ok)).collect();
-        let sizes = |id: i64| 1 + (hash.hash_u64(id.cast_unsigned()) % 1000).cast_signed();
-        let mut total: i64 = (0..4000).map(sizes).sum();
-        let mut oldest_at_the_end = 0;
-        for day in 1..730 {
-            let now = day * DAY;
-            if day % 3 == 0 {
-                for _ in 0..states.len() / 100 {
-                    let id = states.len() as i64;
-                    states.push(state(id, now, Class::Ok));
-                    total += sizes(id);
-                }
-            }
-            if (300..330).contains(&day) {
-                continue;
-            }
-            let chosen = choose(&Selection::default(), states.clone(), &times(&hash, now));
-            let is_late = chosen.first().is_some_and(|first| first.due < now - DAY);
-            let files = states.len() as i64;
-            let whole = budget(Total { files, bytes: total }, PERIOD as u32, is_late, 0);
-            let mut left = whole;
-            for candidate in chosen {
-                if left <= 0 {
-                    break;
-                }
-                left -= cost(sizes(candidate.id));
-                states[candidate.id as usize].verified = now;
-                states[candidate.id as usize].class = Class::Ok;
-            }
-            let even = (total + cost(0) * files) as f64 / PERIOD as f64;
-            assert!((whole - left) as f64 <= 2.0 * even + cost(1000) as f64, "day {day}");
-            let oldest = states.iter().map(|state| (now - state.verified) / DAY).max().unwrap();
-            let most = if (300..450).contains(&day) { PERIOD + 35 } else { PERIOD + 5 };
-            assert!(oldest <= most, "day {day}: {oldest}");
-            oldest_at_the_end = oldest;
-        }
-        assert!(oldest_at_the_end <= PERIOD + 2, "{oldest_at_the_end}");
-    }
 }
