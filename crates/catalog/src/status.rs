@@ -6,11 +6,12 @@ use crate::model::{Attention, Class, Reason};
 use crate::options::Verb;
 use crate::root::Root;
 use crate::store::catalog::Catalog;
-use crate::store::check::require_rows;
+use crate::store::check::require_rows_but_files;
 use crate::store::chunk::partly_read;
 use crate::store::pending::pending_of;
 use crate::store::rows::State;
 use crate::store::run::RunRow;
+use crate::store::total::Total;
 use crate::summary::{Counts, attention_of};
 
 /// How a root stands.
@@ -237,7 +238,7 @@ impl Catalog {
     pub fn status(&self, now: i64) -> Result<Vec<RootStatus>, CatalogError> {
         // All of one moment: another process may write meanwhile.
         let _moment = self.db.unchecked_transaction()?;
-        require_rows(&self.db)?;
+        require_rows_but_files(&self.db)?;
         let roots = self.roots()?;
         let times: Vec<_> = roots.iter().map(|root| Times::of(self, &root.settings, now)).collect();
         let newest = RunRow::find(&self.db, RunRow::last_id(&self.db)?)?;
@@ -262,6 +263,14 @@ impl Catalog {
             all[place].add(&state, &times[place]);
             Ok(())
         })?;
+        for status in &all {
+            let total = Total::of(&self.db, status.root.id())?;
+            if total.files != status.files.cast_signed() {
+                let path = status.root.path.display();
+                let fault = format!("{} of {} states found of {path}", status.files, total.files);
+                return Err(CatalogError::Damaged(fault));
+            }
+        }
         Ok(all)
     }
 

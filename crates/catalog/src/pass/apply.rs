@@ -127,7 +127,7 @@ impl Pass<'_> {
             self.report_restored(&row, state, &after);
         }
         if row.to.is_some() {
-            return self.set_moved(row, after, self.began.unwrap_or(now));
+            return self.set_moved(row, after, Some(self.began.unwrap_or(now)));
         }
         let root = self.roots[row.at].root.id();
         self.batch.state(State::ok(row.file.id, root, self.began.unwrap_or(now)));
@@ -154,11 +154,12 @@ impl Pass<'_> {
     }
 
     /// The record moves to where its file is; where the verb does not record that, it is pending.
+    /// `verified` is none where the state is stored already.
     pub(crate) fn set_moved(
         &mut self,
         row: Row,
         after: File,
-        verified: i64,
+        verified: Option<i64>,
     ) -> Result<(), CatalogError> {
         let Some((there, path)) = row.to.clone() else { return Ok(()) };
         let (root, id) = (self.roots[row.at].root.id(), row.file.id);
@@ -166,11 +167,14 @@ impl Pass<'_> {
         self.roots[there].renamed.entry(row.at).or_default().add(row.file.path(), path);
         if self.verb.records() {
             let target = self.roots[there].root.id();
-            self.batch.state(State::ok(id, target, verified));
+            if let Some(verified) = verified {
+                self.batch.state(State::ok(id, target, verified));
+            }
             let to = self.place_of(&row);
             self.batch.update(root, &row.file, after, to);
             return Ok(());
         }
+        let verified = verified.unwrap_or(0);
         let state = State { id, root, verified, class: Class::Moved, reason: None, since: 0 };
         let now = self.now();
         let known = self.roots[row.at].states.get(&id).filter(|it| it.class == Class::Moved);

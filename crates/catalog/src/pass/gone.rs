@@ -59,6 +59,7 @@ impl Pass<'_> {
         &mut self,
         replaced: &[HashMap<i64, (Vec<u8>, i64)>],
     ) -> Result<(MovedRows, Vec<RenamedOver>), CatalogError> {
+        self.gather_from_others()?;
         let (loose, places) = self.loose()?;
         let wanted: HashSet<(u64, i64)> =
             loose.iter().filter_map(|it| Some((it.device?, it.stat.inode))).collect();
@@ -89,7 +90,6 @@ impl Pass<'_> {
                 renamed_over.push(RenamedOver { at, file, there, over, path });
             }
         }
-        rows.extend(self.moved_from_others()?);
         Ok((rows, renamed_over))
     }
 
@@ -158,54 +158,30 @@ impl Pass<'_> {
         Ok(())
     }
 
-    /// New files that have the inode of a record in a root which is no part of this run, where that
-    /// record has no file.
-    fn moved_from_others(&mut self) -> Result<MovedRows, CatalogError> {
-        let mut rows = Vec::new();
+    /// Adds the records without a file of roots that are no part of this run, where a new file has
+    /// the inode of one.
+    fn gather_from_others(&mut self) -> Result<(), CatalogError> {
         let own: HashSet<i64> = self.roots.iter().map(|pass| pass.root.id()).collect();
-        if self.catalog.roots()?.len() == own.len() {
-            return Ok(rows);
+        let mut others = self.catalog.roots()?;
+        others.retain(|root| !own.contains(&root.id()) && root.has_stable_inodes);
+        if others.is_empty() {
+            return Ok(());
         }
-        for at in 0..self.roots.len() {
-            for new in mem::take(&mut self.roots[at].new) {
-                match self.owner_of(at, &new, &own)? {
-                    Some((owner, file)) => {
-                        let to = Some((at, new.path));
-                        rows.push((Row { at: owner, file, to }, new.stat));
-                    }
-                    None => self.roots[at].new.push(new),
+        let new = self.roots.iter().flat_map(|pass| &pass.new);
+        let inodes: HashSet<i64> = new.map(|new| new.stat.inode).collect();
+        for inode in inodes {
+            for (id, file) in with_inode(&self.catalog.db, inode)? {
+                let Some(root) = others.iter().find(|root| root.id() == id).cloned() else {
+                    continue;
+                };
+                let is_gone = root.path_of(&file.path()).symlink_metadata().is_err();
+                if is_gone && root.why_offline().is_none() {
+                    let passive = self.passive(root)?;
+                    self.roots[passive].gone.push(Some(file));
                 }
             }
         }
-        Ok(rows)
-    }
-
-    fn owner_of(
-        &mut self,
-        at: usize,
-        new: &NewFile,
-        own: &HashSet<i64>,
-    ) -> Result<Option<(usize, File)>, CatalogError> {
-        for (root, file) in with_inode(&self.catalog.db, new.stat.inode)? {
-            if own.contains(&root) {
-                continue;
-            }
-            let Some(root) = self.catalog.root(root)? else { continue };
-            let is_gone = root.path_of(&file.path()).symlink_metadata().is_err();
-            if !is_gone || !root.has_stable_inodes || root.why_offline().is_some() {
-                continue;
-            }
-            let passive = self.passive(root)?;
-            let born = born(&self.roots[at].root.path_of(&new.path));
-            let is_it = match born {
-                Some(born) => born <= file.stat.changed,
-                None => new.stat.is_as_recorded(&file.stat),
-            };
-            if is_it && self.roots[passive].device() == self.roots[at].device() {
-                return Ok(Some((passive, file)));
-            }
-        }
-        Ok(None)
+        Ok(())
     }
 
     /// Indexes the gone records of all roots that are there by their contents.
@@ -229,14 +205,14 @@ impl Pass<'_> {
         if let Some(state) = known.filter(|it| it.reason.is_some()) {
             return self.keep_unread(&row, stat, state);
         }
-        let before = self.roots[row.at].states.remove(&row.file.id);
-        let verified = match before {
-            Some(state) => state.verified,
-            None => State::find(&self.catalog.db, row.file.id)?.map_or(0, |it| it.verified),
+        let is_as_stored = known.is_none() && self.verb.records() && row.at == row.place().0;
+        let verified = match known {
+            _ if is_as_stored => None,
+            Some(state) => Some(state.verified),
+            None => Some(State::find(&self.catalog.db, row.file.id)?.map_or(0, |it| it.verified)),
         };
-        if let Some(before) = before {
+        if known.is_some() {
             self.batch.found(row.file.id, None);
-            self.roots[row.at].states.insert(row.file.id, before);
         }
         let after = File { stat, ..row.file.clone() };
         let (at, id) = (row.at, row.file.id);

@@ -297,10 +297,10 @@ impl Batch {
         let mut updates = mem::take(&mut self.updates);
         // The last value of a record counts, so this sort is stable.
         updates.sort_by_key(|update| update.file.id);
-        // Two files that swapped names would have the same one for a moment.
-        for Update { file, .. } in updates.iter().filter(|it| it.to.is_some()) {
+        for id in swapped(&updates) {
+            // It would have the same name as another record for a moment.
             let mut away = db.prepare_cached("UPDATE file SET name = ?2 WHERE id = ?1")?;
-            away.execute((file.id, format!("/{}", file.id).as_bytes()))?;
+            away.execute((id, format!("/{id}").as_bytes()))?;
         }
         let mut files = FILE.putter(db)?;
         for Update { root, file, to } in updates {
@@ -413,6 +413,14 @@ impl Batch {
         self.directories.insert(key, id);
         Ok(id)
     }
+}
+
+/// Records that leave a path which another one of these moves to.
+fn swapped(updates: &[Update]) -> Vec<i64> {
+    let moved = || updates.iter().filter_map(|it| Some((it, it.to.as_ref()?)));
+    let targets: HashSet<(i64, &[u8])> = moved().map(|(_, to)| (to.root, &*to.path)).collect();
+    let is_target = |it: &Update| targets.contains(&(it.root, &*it.file.path()));
+    moved().filter(|(it, _)| is_target(it)).map(|(it, _)| it.file.id).collect()
 }
 
 fn put_state(into: &mut Putter<'_>, state: &State) -> Result<(), CatalogError> {

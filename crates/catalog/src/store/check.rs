@@ -136,7 +136,28 @@ fn none_of(faults: Vec<String>) -> Result<(), CatalogError> {
     faults.into_iter().next().map_or(Ok(()), |first| Err(CatalogError::Damaged(first)))
 }
 
+/// Checks the same of all tables but `file` and `state`, for callers that count the states.
+///
+/// # Errors
+/// [`CatalogError::Damaged`].
+pub(crate) fn require_rows_but_files(db: &Connection) -> Result<(), CatalogError> {
+    none_of(lost_but_files(db)?)
+}
+
 fn lost(db: &Connection) -> rusqlite::Result<Vec<String>> {
+    let mut faults = lost_but_files(db)?;
+    // The table is the largest, and read once.
+    let sql = "WITH counts(files) AS MATERIALIZED (SELECT count(*) FROM file NOT INDEXED) \
+               SELECT files != (SELECT count(*) FROM state) \
+               OR files != (SELECT count(*) FROM file INDEXED BY sqlite_autoindex_file_1) FROM counts";
+    if db.query_row(sql, [], |row| row.get(0))? {
+        faults.push("the table file and its index or the table state differ".to_owned());
+    }
+    Ok(faults)
+}
+
+/// Looks at all tables but the two large ones.
+fn lost_but_files(db: &Connection) -> rusqlite::Result<Vec<String>> {
     let mut faults = Vec::new();
     // Rows of these tables have no index that counts them. SQLite notices the room that a lost row
     // leaves in its page.
@@ -159,13 +180,6 @@ fn lost(db: &Connection) -> rusqlite::Result<Vec<String>> {
             "the table directory and its index differ",
             "SELECT (SELECT count(*) FROM directory NOT INDEXED) != (SELECT count(*) FROM \
              directory INDEXED BY sqlite_autoindex_directory_1)",
-        ),
-        // The table is the largest, and read once.
-        (
-            "the table file and its index or the table state differ",
-            "WITH counts(files) AS MATERIALIZED (SELECT count(*) FROM file NOT INDEXED) \
-             SELECT files != (SELECT count(*) FROM state) \
-             OR files != (SELECT count(*) FROM file INDEXED BY sqlite_autoindex_file_1) FROM counts",
         ),
         (
             "directories have no root",

@@ -87,8 +87,8 @@ impl ForAdd {
         let path = path(place)?;
         let is_there = path.symlink_metadata().is_ok();
         let mut made = Self { catalog: None, created: None, directories: vec![] };
-        // Only the default location is created: a wrong --catalog must not leave directories.
-        if named(place).is_none()
+        // A mistyped --catalog must not create directories.
+        if place.catalog.is_none()
             && let Some(directory) = path.parent()
         {
             let missing = directory.ancestors().take_while(|it| !it.exists());

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use indicatif::HumanCount;
-use lanesum_catalog::{Catalog, CatalogError, Outcome, RootStatus, Run};
+use lanesum_catalog::{Catalog, CatalogError, Outcome, RootStatus, Run, Verb};
 use serde_json::{Map, Value, json};
 
 use super::commands::Commands;
@@ -96,10 +96,11 @@ pub fn too_old<'it>(
     Ok(is_old.map(|root| &*root.path).collect())
 }
 
-/// Whether a run looked at its root to the end, or as far as it was to.
+/// Whether a run compared files with the catalog, as far as it was to.
 pub fn has_finished(run: &Run) -> bool {
+    let verbs = [Verb::Add, Verb::Scan, Verb::Update, Verb::Verify, Verb::Scrub];
     let outcomes = [Outcome::Complete, Outcome::Partial, Outcome::Limited, Outcome::Part];
-    run.ended.is_some() && outcomes.contains(&run.outcome)
+    run.ended.is_some() && verbs.contains(&run.verb) && outcomes.contains(&run.outcome)
 }
 
 /// The verdict, the table, and problems with what to do.

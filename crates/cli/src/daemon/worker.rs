@@ -1,6 +1,6 @@
 //! The worker: chooses what is done next, and does it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use jiff::tz::TimeZone;
 use lanesum_catalog::{
-    Agenda, Attention, Catalog, CatalogError, Control, Finding, Halt, Next, Options, Root, Summary,
-    Target, Task,
+    Agenda, Attention, Catalog, CatalogError, Class, Control, Finding, Halt, Next, Options, Root,
+    Summary, Target, Task,
 };
 use lanesum_checksum::engine::{Pace, Progress};
 use sd_notify::NotifyState;
@@ -61,6 +61,8 @@ pub struct Worker {
     /// The root of the last run: the others come first.
     last: Option<i64>,
     rounds: BTreeMap<i64, Round>,
+    /// Problems that were printed, and their day: a scrub finds again what the update found.
+    printed: (i64, HashSet<(PathBuf, Class)>),
     /// The process that the worker waits for, once that was printed.
     holder: Option<String>,
 }
@@ -97,6 +99,7 @@ impl Worker {
             clock: Clock::new(),
             last: None,
             rounds: BTreeMap::new(),
+            printed: (0, HashSet::new()),
             holder: None,
         })
     }
@@ -292,7 +295,7 @@ impl Worker {
     fn read_part(&mut self, root: &Root, is_requested: bool) -> Result<Step, CatalogError> {
         let (is_ending, live) = (Arc::clone(&self.is_ending), self.live.clone());
         let mut options = self.options();
-        (options.yields, options.at_any_time) = (true, is_requested);
+        options.at_any_time = is_requested;
         options.goes_on = Some(goes_on(&live, &is_ending, None));
         let mut is_capped = false;
         let ran = self.with_catalog(root.id(), |catalog, agenda, on_finding| {
@@ -320,6 +323,7 @@ impl Worker {
         let mut options = Options::default();
         options.engine.threads = self.threads;
         options.zone = self.zone.clone();
+        options.yields = true;
         options
     }
 
@@ -336,13 +340,19 @@ impl Worker {
     ) -> Result<Option<Vec<Summary>>, CatalogError> {
         let Some(mut catalog) = self.open()? else { return Ok(None) };
         self.last = Some(root);
+        let today = self.agenda.day(now());
+        if self.printed.0 != today {
+            self.printed = (today, HashSet::new());
+        }
+        let printed = &mut self.printed.1;
         let (console, calls, printer) = (&self.console, &self.calls, printer(&self.place));
         let mut on_finding = |root: &Root, finding: &Finding| {
-            if finding.attention(root.settings.profile) > Attention::Changes {
+            let is_urgent = finding.attention(root.settings.profile) > Attention::Changes;
+            if is_urgent && printed.insert((root.path_of(&finding.path), finding.class)) {
                 let mut console = lock(console);
                 // The finding is stored, whoever does not read this.
-                let printed = printer.finding(root, finding, &mut console);
-                let _ = printed.and_then(|()| console.flush());
+                let written = printer.finding(root, finding, &mut console);
+                let _ = written.and_then(|()| console.flush());
             }
             calls.iter().for_each(Calls::wake);
             Ok(())

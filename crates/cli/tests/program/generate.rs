@@ -70,22 +70,28 @@ fn help_names_the_exit_codes() {
     }
 }
 
-/// Those of the catalog, and of what is done with it, in the man page as well.
+/// Those of the commands on the catalog, in the man page as well.
 #[test]
 fn help_of_the_catalog_names_the_exit_codes() {
     let man = stdout("--generate man").replace('\n', " ");
-    for (verb, code) in [
-        ("audit", "4 not all done, 5 the catalog is damaged or locked"),
-        ("catalog check", "0 the catalog is as it was written"),
-        ("catalog backup", "0 the copy is whole"),
-        ("catalog import", "3 something was taken"),
-        ("catalog export", "0 all is in the list"),
-    ] {
-        let help = stdout(&format!("{verb} --help"));
-        for words in [&help, &man] {
-            let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
-            assert!(words.contains(code), "{verb}: {words}");
-        }
+    let verbs = ["scan", "nightly", "catalog check", "catalog import", "help catalog"];
+    let helps = verbs.map(|verb| match verb.strip_prefix("help ") {
+        Some(_) => stdout(verb),
+        None => stdout(&format!("{verb} --help")),
+    });
+    for words in helps.iter().chain([&man]) {
+        let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(words.contains("3 incomplete: not everything that should have been"), "{words}");
+        assert!(words.contains("4 the catalog itself is damaged"), "{words}");
+    }
+}
+
+#[test]
+fn help_of_the_catalog_explains_the_classes() {
+    let help = stdout("help catalog");
+    for class in lanesum_catalog::Class::ALL {
+        let line = help.lines().find(|line| line.trim_start().starts_with(class.name()));
+        assert!(line.is_some(), "{class}: {help}");
     }
 }
 

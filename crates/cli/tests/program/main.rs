@@ -30,6 +30,7 @@ mod output;
 mod page;
 mod peers;
 mod progress;
+mod records;
 mod resume;
 mod serve;
 mod signals;

@@ -115,7 +115,7 @@ fn the_crontab_prints_problems_only() {
 #[test]
 fn the_mail_unit_sends_a_report_also_without_a_catalog() {
     let machine = Machine::new();
-    machine.folder.write("tree/a", "a");
+    ["a", "b"].iter().for_each(|name| machine.folder.write(format!("tree/{name}"), name));
     assert_eq!(machine.shell("lanesum add tree").0, Some(0));
     fs::remove_file(machine.folder.path("tree/a")).unwrap();
     let unit = recipe("# /etc/systemd/system/lanesum-mail.service");
@@ -136,22 +136,26 @@ fn the_mail_unit_sends_a_report_also_without_a_catalog() {
 #[test]
 fn the_catalog_moves_to_another_machine_and_damage_on_the_way_is_found() {
     let machine = Machine::new();
-    ["a", "b"].iter().for_each(|name| machine.folder.write(format!("tree/{name}"), name));
+    for name in 0..20 {
+        machine.folder.write(format!("tree/{name}"), format!("content of {name}"));
+    }
     let script = |script: &str| {
         let tree = machine.folder.path("tree").display().to_string();
         let script = script.replace("/mnt/usb/", "usb/").replace("/srv/photos", &tree);
         let catalog = machine.catalog.display().to_string();
         script.replace("~/.local/state/lanesum/catalog.db", &catalog)
     };
+    // A change in the moment of the first read would be an edit.
+    assert_eq!(machine.shell("touch -d '1 hour ago' tree/*").0, Some(0));
     let limits = "--every 9d --between 1:00-6:00";
     assert_eq!(machine.shell(&format!("lanesum add tree {limits} && mkdir usb")).0, Some(0));
     assert_eq!(machine.shell(&script(&recipe("catalog backup /mnt/usb"))).0, Some(0));
     // The copy is another directory.
     assert_eq!(machine.shell("rm state/* && mv tree old && cp -a old tree").0, Some(0));
-    damage(&machine.folder.path("tree/a"));
+    damage(&machine.folder.path("tree/7"));
     let (code, printed) = machine.shell(&script(&recipe("install -D -m 600 /mnt/usb")));
     assert_eq!(code, Some(1), "{printed}");
-    assert!(printed.contains("damaged ") && printed.contains("/tree/a"), "{printed}");
+    assert!(printed.contains("damaged ") && printed.contains("/tree/7"), "{printed}");
     let (_, limits) = machine.shell("lanesum limit");
     assert!(limits.contains("9") && limits.contains("1:00-6:00"), "{limits}");
 }
@@ -166,7 +170,7 @@ fn a_renamed_root_is_relocated_and_other_files_are_refused() {
         assert_eq!(machine.shell("lanesum add photos").0, Some(0));
         if is_other {
             assert_eq!(
-                machine.shell("rm -r photos && mkdir photos && echo x > photos/x").0,
+                machine.shell("mkdir x && echo x > x/x && rm -r photos && mv x photos").0,
                 Some(0)
             );
         }

@@ -3,6 +3,7 @@
 mod lists;
 
 use std::collections::BTreeMap;
+use std::env;
 use std::path::{self, Path, PathBuf};
 
 use indicatif::HumanCount;
@@ -46,12 +47,14 @@ pub fn run(args: &ImportArgs, console: &mut Console) -> anyhow::Result<Code> {
         None => place::open(&args.place, "import")?,
     };
     let mut import = Import::default();
-    lists.entries.iter().for_each(|(path, record)| import.add(path.clone(), record));
+    let here = env::current_dir().unwrap_or_default();
+    lists.entries.iter().for_each(|(path, record)| import.add(here.join(path), record));
     let mut options = Options::default();
     options.zone = TimeZone::system();
     let mut results = Results::default();
     catalog.import(import, args.replace, &options, &mut |path, imported| {
-        results.tell(imported, path, console);
+        // As the list names it.
+        results.tell(imported, path.strip_prefix(&here).unwrap_or(path), console);
         Ok(())
     })?;
     results.tell_more(console);

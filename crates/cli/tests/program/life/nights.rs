@@ -133,8 +133,12 @@ fn monitors_are_told_in_their_own_codes() {
     remove(&folder, "d/a");
     expect(&folder, "scan", 1, &[]);
     expect(&folder, "status --nagios", 2, &["CRITICAL", "1 missing"]);
+    let folder = recorded(&["d/a"]);
     rename(&folder, "d", "away");
     expect(&folder, "scan", 3, &["offline"]);
+    expect(&folder, "status --nagios", 1, &["WARNING", "offline"]);
+    let folder = Folder::new();
+    expect(&folder, "status --nagios", 3, &["UNKNOWN"]);
 }
 
 #[test]

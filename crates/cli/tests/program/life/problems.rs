@@ -102,7 +102,8 @@ fn tagged_photos_are_accepted_with_one_command() {
     for name in ["d/2020/1", "d/2020/2", "d/2020/3", "d/2020/4"] {
         rewrite(&folder, name, &format!("content of {name}, tagged"));
     }
-    expect(&folder, "update", 1, &["damaged", "d/2020/1", "d/2020/4", "accept"]);
+    expect(&folder, "update", 1, &["damaged", "d/2020/1", "d/2020/4"]);
+    expect(&folder, "report", 1, &["lanesum accept"]);
     expect(&folder, "accept d/2020", 0, &["4"]);
     expect(&folder, "status", 0, &[]);
     expect(&folder, "verify", 0, &[]);
@@ -168,6 +169,7 @@ fn corrected_list_with_replace() {
     assert!(text(&conflict.stderr).contains("--replace"), "{conflict:?}");
     expect(&folder, "status", 1, &["1 damaged"]);
     expect(&folder, "catalog import --replace --root d corrected", 0, &[]);
+    expect(&folder, "update", 0, &[]);
     expect(&folder, "status", 0, &[]);
     expect(&folder, "verify", 0, &[]);
 }

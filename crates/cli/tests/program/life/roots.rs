@@ -11,7 +11,6 @@ fn renamed_root_is_proposed_and_relocated() {
         format!("lanesum relocate {} {}", folder.path("d").display(), folder.path("e").display());
     expect(&folder, "scan", 3, &["offline", &relocate]);
     expect(&folder, "status", 3, &["offline", &relocate]);
-    let relocate = format!("lanesum relocate {} e", folder.path("d").display());
     expect(&folder, "add e", 2, &[&relocate]);
     expect(&folder, "relocate d e", 0, &[]);
     expect(&folder, "verify", 1, &["damaged", "e/a"]);
