@@ -1,16 +1,14 @@
 //! A root that is at another path now, or on another volume.
 
-use std::io;
 use std::path::Path;
 
-use lanesum_checksum::disk::DirectoryId;
 use lanesum_checksum::engine::{self, look_at};
 use lanesum_checksum::{Job, Source};
 
 use crate::CatalogError;
 use crate::model::{Stat, agree};
 use crate::options::{Options, Verb};
-use crate::root::Root;
+use crate::root::{Root, real_directory};
 use crate::store::batch::Batch;
 use crate::store::catalog::Catalog;
 use crate::store::check::require_rows;
@@ -52,11 +50,7 @@ impl Catalog {
         if !below.is_empty() {
             return Err(CatalogError::NotARoot { path: old.to_owned(), root: root.path });
         }
-        let path = new.canonicalize().map_err(CatalogError::io(new))?;
-        let found = DirectoryId::of(&path).map_err(|error| match error.kind() {
-            io::ErrorKind::NotADirectory => CatalogError::NotADirectory(new.to_owned()),
-            _ => CatalogError::io(new)(error),
-        })?;
+        let (path, found) = real_directory(new)?;
         let mut others = self.roots()?;
         others.retain(|other| other.id() != root.id());
         self.require_apart(&others, new, &path, &found)?;

@@ -239,11 +239,7 @@ impl Catalog {
     fn add_root(&self, directory: &Path, settings: &Settings) -> Result<Root, CatalogError> {
         number_of(settings.algorithms)?;
         settings.excludes()?;
-        let path = directory.canonicalize().map_err(CatalogError::io(directory))?;
-        let found = DirectoryId::of(&path).map_err(|error| match error.kind() {
-            io::ErrorKind::NotADirectory => CatalogError::NotADirectory(directory.to_owned()),
-            _ => CatalogError::io(directory)(error),
-        })?;
+        let (path, found) = real_directory(directory)?;
         let roots = self.roots()?;
         // It may have been moved, and a link put in its place.
         let is_it =
@@ -302,6 +298,18 @@ impl Catalog {
             }
         }
         Ok(())
+    }
+}
+
+/// A directory that the user names: its path without links, and which one it is.
+pub(crate) fn real_directory(typed: &Path) -> Result<(PathBuf, DirectoryId), CatalogError> {
+    let path = typed.canonicalize().map_err(CatalogError::io(typed))?;
+    match DirectoryId::of(&path) {
+        Ok(found) => Ok((path, found)),
+        Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
+            Err(CatalogError::NotADirectory(typed.to_owned()))
+        }
+        Err(error) => Err(CatalogError::io(typed)(error)),
     }
 }
 

@@ -144,12 +144,6 @@ impl Agenda {
         self.roots.values().map(Queue::files).sum::<usize>() as u64
     }
 
-    /// Bytes of memory that it takes for its events.
-    #[must_use]
-    pub fn heap_size(&self) -> usize {
-        self.roots.values().map(Queue::heap_size).sum()
-    }
-
     /// When a root has something to be read; `is_asked` lets its hours not count.
     ///
     /// # Errors
