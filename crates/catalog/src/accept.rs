@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
+use lanesum_checksum::disk::{Probe, There};
 use lanesum_checksum::engine::{self, Hashed};
 use lanesum_checksum::{Error, Job, Source};
 
@@ -10,9 +11,7 @@ use crate::CatalogError;
 use crate::model::{Class, Content, Finding, Stat};
 use crate::options::{Options, Verb};
 use crate::pass::OnFinding;
-use crate::probe::{Probe, There};
 use crate::root::Root;
-use crate::status::{Outcome, Scope};
 use crate::store::batch::{Batch, Place};
 use crate::store::catalog::Catalog;
 use crate::store::check::require_rows;
@@ -198,14 +197,8 @@ impl Writer {
     ) -> Result<Self, CatalogError> {
         let now = (options.clock)().max(1);
         let first = RunRow::next_id(&catalog.db)?;
-        let run = |(number, root): (i64, &i64)| {
-            let mut run = RunRow { id: first + number, root: *root, ..RunRow::default() };
-            run.verb = Verb::Accept.name().to_owned();
-            (run.scope, run.outcome) = (Scope::Named as i64, Outcome::Complete as i64);
-            (run.started, run.ended) = (now, Some(now));
-            (*root, run)
-        };
-        let runs = (0..).zip(roots.keys()).map(run).collect();
+        let run = |(id, &root): (i64, &i64)| (root, RunRow::done(id, root, Verb::Accept, now));
+        let runs = (first..).zip(roots.keys()).map(run).collect();
         Ok(Self { batch: Batch::new(&catalog.db)?, runs, findings: Vec::new(), now })
     }
 

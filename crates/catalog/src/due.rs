@@ -24,7 +24,6 @@ use crate::settings::Settings;
 use crate::store::catalog::Catalog;
 use crate::store::rows::{Finder, State};
 use crate::store::run::RunRow;
-use crate::store::table::RUN;
 use crate::store::total::Total;
 
 pub(crate) const DAY: i64 = 24 * 60 * 60;
@@ -139,22 +138,12 @@ pub(crate) fn budget(total: Total, every_days: u32, is_late: bool, spent: i64) -
 /// The share of the budget of the scrubs of a root that began after one time, and not after
 /// another.
 pub(crate) fn spent(db: &Connection, root: i64, from: i64, to: i64) -> Result<i64, CatalogError> {
-    // The runs of a day are among the last ones.
-    let sql = format!(
-        "SELECT {} FROM run t WHERE id > (SELECT coalesce(max(id), 0) FROM run) - 20000 \
-         AND root = ?1 AND started > ?2 AND started <= ?3",
-        RUN.select("t")
-    );
-    let mut statement = db.prepare_cached(&sql)?;
-    let mut rows = statement.query((root, from, to))?;
-    let mut spent = 0_i64;
-    while let Some(row) = rows.next()? {
-        let run = RunRow::read(row, 0)?;
-        if run.verb == Verb::Scrub.name() {
-            spent = spent.saturating_add(run.spent);
-        }
-    }
-    Ok(spent)
+    // Those of a day are among the last runs.
+    let which = "WHERE id > (SELECT coalesce(max(id), 0) FROM run) - 20000 \
+                 AND root = ?1 AND started > ?2 AND started <= ?3";
+    let runs = RunRow::query(db, which, (root, from, to))?;
+    let scrubs = runs.iter().filter(|run| run.verb == Verb::Scrub.name());
+    Ok(scrubs.fold(0, |spent, run| spent.saturating_add(run.spent)))
 }
 
 /// The files that a scrub reads.
@@ -317,48 +306,5 @@ mod tests {
         assert_eq!(ids(Selection { bad: true, percent: Some(1.0), ..none() }).len(), 11);
         let due = ids(none());
         assert!((91..100).all(|id| due.contains(&id)) && !due.contains(&1), "{due:?}");
-    }
-
-    /// Two years of daily scrubs, with growth and a month off.
-    #[test]
-    fn no_day_is_heavy_and_no_file_gets_old_in_two_years() {
-        let hash = SipHash24::new(&[9; 16]);
-        let mut states: Vec<_> = (0..4000).map(|id| state(id, 0, Class::Ok)).collect();
-        let sizes = |id: i64| 1 + (hash.hash_u64(id.cast_unsigned()) % 1000).cast_signed();
-        let mut total: i64 = (0..4000).map(sizes).sum();
-        let mut oldest_at_the_end = 0;
-        for day in 1..730 {
-            let now = day * DAY;
-            if day % 3 == 0 {
-                for _ in 0..states.len() / 100 {
-                    let id = states.len() as i64;
-                    states.push(state(id, now, Class::Ok));
-                    total += sizes(id);
-                }
-            }
-            if (300..330).contains(&day) {
-                continue;
-            }
-            let chosen = choose(&Selection::default(), states.clone(), &times(&hash, now));
-            let is_late = chosen.first().is_some_and(|first| first.due < now - DAY);
-            let files = states.len() as i64;
-            let whole = budget(Total { files, bytes: total }, PERIOD as u32, is_late, 0);
-            let mut left = whole;
-            for candidate in chosen {
-                if left <= 0 {
-                    break;
-                }
-                left -= cost(sizes(candidate.id));
-                states[candidate.id as usize].verified = now;
-                states[candidate.id as usize].class = Class::Ok;
-            }
-            let even = (total + cost(0) * files) as f64 / PERIOD as f64;
-            assert!((whole - left) as f64 <= 2.0 * even + cost(1000) as f64, "day {day}");
-            let oldest = states.iter().map(|state| (now - state.verified) / DAY).max().unwrap();
-            let most = if (300..450).contains(&day) { PERIOD + 35 } else { PERIOD + 5 };
-            assert!(oldest <= most, "day {day}: {oldest}");
-            oldest_at_the_end = oldest;
-        }
-        assert!(oldest_at_the_end <= PERIOD + 2, "{oldest_at_the_end}");
     }
 }

@@ -3,6 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
+use lanesum_checksum::disk::{MOUNT_TABLE, MountsError};
 use lanesum_checksum::error::message;
 use rusqlite::{ErrorCode, ffi};
 
@@ -176,6 +177,13 @@ impl CatalogError {
         move |error| Self::Io { path, error }
     }
 }
+
+impl From<MountsError> for CatalogError {
+    fn from(error: MountsError) -> Self {
+        Self::Io { path: MOUNT_TABLE.into(), error: io::Error::new(error.0.kind(), error) }
+    }
+}
+
 impl From<rusqlite::Error> for CatalogError {
     fn from(error: rusqlite::Error) -> Self {
         match error.sqlite_error_code() {

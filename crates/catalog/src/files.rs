@@ -233,14 +233,12 @@ impl Catalog {
 
     /// The content that was found at the path of a record, and the system's error text.
     fn found(&self, id: i64) -> Result<(Option<Content>, Option<String>), CatalogError> {
-        let sql = format!("SELECT {} FROM found t WHERE file = ?1", FOUND.select("t"));
-        let mut statement = self.db.prepare_cached(&sql)?;
-        let mut rows = statement.query([id])?;
-        let Some(row) = rows.next()? else { return Ok((None, None)) };
-        FOUND.verify(row, 0)?;
-        let digests = digests_of(row.get(3)?, &row.get::<_, Vec<u8>>(4)?)?;
-        let content = Content { size: row.get(1)?, modified: row.get(2)?, digests };
-        Ok(((!content.digests.is_empty()).then_some(content), row.get(5)?))
+        let found = FOUND.find(&self.db, id, |row| {
+            let digests = digests_of(row.get(3)?, &row.get::<_, Vec<u8>>(4)?)?;
+            let content = Content { size: row.get(1)?, modified: row.get(2)?, digests };
+            Ok(((!content.digests.is_empty()).then_some(content), row.get(5)?))
+        })?;
+        Ok(found.unwrap_or_default())
     }
 
     /// Lists new files of the last scan of a root, and directories that it could not read.
@@ -264,21 +262,13 @@ impl Catalog {
     /// # Errors
     /// Those of the catalog.
     pub fn deleted(&self, root: &Root, since: i64) -> Result<Vec<Deleted>, CatalogError> {
-        let sql = format!(
-            "SELECT {} FROM deleted t WHERE root = ?1 AND at >= ?2 ORDER BY id DESC",
-            DELETED.select("t")
-        );
-        let mut statement = self.db.prepare_cached(&sql)?;
-        let mut rows = statement.query((root.id(), since))?;
-        let mut deleted = Vec::new();
-        while let Some(row) = rows.next()? {
-            DELETED.verify(row, 0)?;
+        let which = "WHERE root = ?1 AND at >= ?2 ORDER BY id DESC";
+        DELETED.query(&self.db, which, (root.id(), since), |row| {
             let digests = digests_of(row.get(6)?, &row.get::<_, Vec<u8>>(7)?)?;
             let recorded = Content { size: row.get(4)?, modified: row.get(5)?, digests };
             let path = root.path_of(&row.get::<_, Vec<u8>>(2)?);
-            deleted.push(Deleted { path, at: row.get(3)?, recorded });
-        }
-        Ok(deleted)
+            Ok(Deleted { path, at: row.get(3)?, recorded })
+        })
     }
 
     /// Finds for each of these contents a recorded file that is ok.

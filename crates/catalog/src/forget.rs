@@ -9,7 +9,6 @@ use crate::CatalogError;
 use crate::model::Class;
 use crate::options::{Options, Verb};
 use crate::root::Root;
-use crate::status::{Outcome, Scope};
 use crate::store::batch::Batch;
 use crate::store::catalog::Catalog;
 use crate::store::check::require_rows;
@@ -124,12 +123,8 @@ impl Catalog {
             for file in files.iter().filter(|file| deleted.insert(file.id)) {
                 batch.delete(root.id(), file);
             }
-            let mut run = RunRow { id: first + runs.len() as i64, ..RunRow::default() };
-            (run.root, run.verb) = (root.id(), Verb::Forget.name().to_owned());
-            (run.scope, run.outcome) = (Scope::Named as i64, Outcome::Complete as i64);
-            (run.started, run.ended) = (now, Some(now));
-            run.files = path.files.cast_signed();
-            runs.push(run);
+            let run = RunRow::done(first + runs.len() as i64, root.id(), Verb::Forget, now);
+            runs.push(RunRow { files: path.files.cast_signed(), ..run });
         }
         let roots = chosen.iter().filter(|it| it.path.is_root);
         let roots: Vec<i64> = roots.map(|it| it.root.id()).collect();

@@ -45,10 +45,8 @@ mod import;
 mod load;
 mod log;
 mod model;
-mod mounts;
 mod options;
 mod pass;
-mod probe;
 mod relocate;
 mod root;
 mod scan;
@@ -56,7 +54,6 @@ mod settings;
 mod status;
 mod store;
 mod summary;
-mod volume;
 mod walk;
 
 pub use accept::Accepted;

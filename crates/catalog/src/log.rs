@@ -14,7 +14,7 @@ use crate::status::Run;
 use crate::store::catalog::Catalog;
 use crate::store::digests::decode_any;
 use crate::store::run::RunRow;
-use crate::store::table::{EVENT, RUN};
+use crate::store::table::EVENT;
 
 /// An entry of the log.
 #[derive(Clone, Debug)]
@@ -42,12 +42,8 @@ impl Catalog {
         since: i64,
         take: &mut dyn FnMut(Run) -> io::Result<()>,
     ) -> Result<(), CatalogError> {
-        let columns = RUN.select("t");
-        let sql = format!("SELECT {columns} FROM run t WHERE started >= ?1 ORDER BY id DESC");
-        let mut statement = self.db.prepare_cached(&sql)?;
-        let mut rows = statement.query([since])?;
-        while let Some(row) = rows.next()? {
-            take(Run::of(RunRow::read(row, 0)?)?).map_err(CatalogError::Output)?;
+        for run in RunRow::query(&self.db, "WHERE started >= ?1 ORDER BY id DESC", [since])? {
+            take(Run::of(run)?).map_err(CatalogError::Output)?;
         }
         Ok(())
     }
@@ -63,12 +59,9 @@ impl Catalog {
         most: usize,
     ) -> Result<Vec<Event>, CatalogError> {
         // The log has no index, so only its newest entries are searched.
-        let sql = format!(
-            "SELECT {} FROM event t WHERE id > (SELECT coalesce(max(id), 0) FROM event) - 100000 \
-             AND root = ?1 AND path = ?2 ORDER BY id DESC LIMIT ?3",
-            EVENT.select("t")
-        );
-        self.events(&sql, (root, path, most as i64))
+        let which = "WHERE id > (SELECT coalesce(max(id), 0) FROM event) - 100000 \
+                     AND root = ?1 AND path = ?2 ORDER BY id DESC LIMIT ?3";
+        self.events(which, (root, path, most as i64))
     }
 
     /// Entries of the log whose ids are greater, oldest first, no more than `most`.
@@ -76,29 +69,20 @@ impl Catalog {
     /// # Errors
     /// Those of the catalog.
     pub fn events_after(&self, last: i64, most: usize) -> Result<Vec<Event>, CatalogError> {
-        let columns = EVENT.select("t");
-        let sql = format!("SELECT {columns} FROM event t WHERE id > ?1 ORDER BY id LIMIT ?2");
-        self.events(&sql, (last, most as i64))
+        self.events("WHERE id > ?1 ORDER BY id LIMIT ?2", (last, most as i64))
     }
 
     fn events(
         &self,
-        sql: &str,
+        which: &str,
         parameters: impl rusqlite::Params,
     ) -> Result<Vec<Event>, CatalogError> {
         let roots = self.roots()?;
-        let mut statement = self.db.prepare_cached(sql)?;
-        let mut rows = statement.query(parameters)?;
-        let mut events = Vec::new();
-        while let Some(row) = rows.next()? {
-            events.push(event_of(row, &roots)?);
-        }
-        Ok(events)
+        EVENT.query(&self.db, which, parameters, |row| event_of(row, &roots))
     }
 }
 
 fn event_of(row: &Row<'_>, roots: &[Root]) -> Result<Event, CatalogError> {
-    EVENT.verify(row, 0)?;
     let id: i64 = row.get(0)?;
     let unknown = || CatalogError::Damaged(format!("event {id} has an unknown class"));
     let class = |number| Class::from_number(number).ok_or_else(unknown);

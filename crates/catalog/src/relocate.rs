@@ -1,6 +1,5 @@
 //! A root that is at another path now, or on another volume.
 
-use std::io;
 use std::path::Path;
 
 use lanesum_checksum::engine::{self, look_at};
@@ -9,15 +8,13 @@ use lanesum_checksum::{Job, Source};
 use crate::CatalogError;
 use crate::model::{Stat, agree};
 use crate::options::{Options, Verb};
-use crate::root::Root;
-use crate::status::{Outcome, Scope};
+use crate::root::{Root, real_directory};
 use crate::store::batch::Batch;
 use crate::store::catalog::Catalog;
 use crate::store::check::require_rows;
 use crate::store::digests::algorithms;
 use crate::store::rows::{File, Finder};
 use crate::store::run::RunRow;
-use crate::volume::DirectoryId;
 
 /// Files of a sample, and the bytes of theirs that are read.
 const SAMPLE: i64 = 100;
@@ -53,11 +50,7 @@ impl Catalog {
         if !below.is_empty() {
             return Err(CatalogError::NotARoot { path: old.to_owned(), root: root.path });
         }
-        let path = new.canonicalize().map_err(CatalogError::io(new))?;
-        let found = DirectoryId::of(&path).map_err(|error| match error.kind() {
-            io::ErrorKind::NotADirectory => CatalogError::NotADirectory(new.to_owned()),
-            _ => CatalogError::io(new)(error),
-        })?;
+        let (path, found) = real_directory(new)?;
         let mut others = self.roots()?;
         others.retain(|other| other.id() != root.id());
         self.require_apart(&others, new, &path, &found)?;
@@ -118,10 +111,7 @@ impl Catalog {
     }
 
     fn put_relocated(&mut self, root: &Root, now: i64) -> Result<(), CatalogError> {
-        let mut run = RunRow { id: RunRow::next_id(&self.db)?, ..RunRow::default() };
-        (run.root, run.verb) = (root.id(), Verb::Relocate.name().to_owned());
-        (run.scope, run.outcome) = (Scope::Named as i64, Outcome::Complete as i64);
-        (run.started, run.ended) = (now, Some(now));
+        let run = RunRow::done(RunRow::next_id(&self.db)?, root.id(), Verb::Relocate, now);
         Batch::new(&self.db)?.commit(&mut self.db, [&run], |db| root.put(db))?;
         self.checkpoint()
     }

@@ -5,19 +5,18 @@ use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Component, Path, PathBuf};
 
+use lanesum_checksum::disk::{DirectoryId, Mounts};
 use lanesum_checksum::walk::Entry;
 use rusqlite::{Connection, Row, Transaction, TransactionBehavior};
 
 use crate::CatalogError;
 use crate::model::Reason;
-use crate::mounts::Mounts;
 use crate::settings::{Settings, Steering};
 use crate::store::catalog::Catalog;
 use crate::store::check::require_rows;
 use crate::store::digests::number_of;
 use crate::store::table::{ROOT, blob, int, text};
 use crate::store::total::Total;
-use crate::volume::DirectoryId;
 use crate::walk::walk_root;
 
 /// A directory that is in the catalog with all that is in it, on one file system.
@@ -112,22 +111,12 @@ impl Root {
 
     /// All of them, in the order in which they were added.
     pub(crate) fn all(db: &Connection) -> Result<Vec<Self>, CatalogError> {
-        let sql = format!("SELECT {} FROM root t ORDER BY id", ROOT.select("t"));
-        let mut statement = db.prepare_cached(&sql)?;
-        let mut rows = statement.query([])?;
-        let mut roots = Vec::new();
-        while let Some(row) = rows.next()? {
-            roots.push(Self::read(db, row)?);
-        }
-        Ok(roots)
+        ROOT.query(db, "ORDER BY id", [], |row| Self::read(db, row))
     }
 
     /// The root of this id, as it is stored.
     pub(crate) fn find(db: &Connection, id: i64) -> Result<Option<Self>, CatalogError> {
-        let sql = format!("SELECT {} FROM root t WHERE id = ?1", ROOT.select("t"));
-        let mut statement = db.prepare_cached(&sql)?;
-        let mut rows = statement.query([id])?;
-        rows.next()?.map(|row| Self::read(db, row)).transpose()
+        ROOT.find(db, id, |row| Self::read(db, row))
     }
 
     /// Stores all of it but settings and steering.
@@ -150,7 +139,6 @@ impl Root {
     }
 
     fn read(db: &Connection, row: &Row<'_>) -> Result<Self, CatalogError> {
-        ROOT.verify(row, 0)?;
         let (id, path): (i64, Vec<u8>) = (row.get(0)?, row.get(1)?);
         let reason = Reason::from_number(row.get(6)?)
             .map_err(|()| CatalogError::Damaged(format!("root {id} has an unknown reason")))?;
@@ -251,11 +239,7 @@ impl Catalog {
     fn add_root(&self, directory: &Path, settings: &Settings) -> Result<Root, CatalogError> {
         number_of(settings.algorithms)?;
         settings.excludes()?;
-        let path = directory.canonicalize().map_err(CatalogError::io(directory))?;
-        let found = DirectoryId::of(&path).map_err(|error| match error.kind() {
-            io::ErrorKind::NotADirectory => CatalogError::NotADirectory(directory.to_owned()),
-            _ => CatalogError::io(directory)(error),
-        })?;
+        let (path, found) = real_directory(directory)?;
         let roots = self.roots()?;
         // It may have been moved, and a link put in its place.
         let is_it =
@@ -314,6 +298,18 @@ impl Catalog {
             }
         }
         Ok(())
+    }
+}
+
+/// A directory that the user names: its path without links, and which one it is.
+pub(crate) fn real_directory(typed: &Path) -> Result<(PathBuf, DirectoryId), CatalogError> {
+    let path = typed.canonicalize().map_err(CatalogError::io(typed))?;
+    match DirectoryId::of(&path) {
+        Ok(found) => Ok((path, found)),
+        Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
+            Err(CatalogError::NotADirectory(typed.to_owned()))
+        }
+        Err(error) => Err(CatalogError::io(typed)(error)),
     }
 }
 

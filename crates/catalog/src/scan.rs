@@ -7,6 +7,7 @@ use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
+use lanesum_checksum::disk::Mounts;
 use lanesum_checksum::engine::look_at;
 use lanesum_checksum::error::message;
 use lanesum_checksum::walk::{Entry, Skip};
@@ -17,7 +18,6 @@ use rustix::fs::{AtFlags, Mode, OFlags, Stat as SystemStat, statat};
 
 use crate::CatalogError;
 use crate::model::{Reason, Stat};
-use crate::mounts::Mounts;
 use crate::options::GoesOn;
 use crate::root::Root;
 use crate::store::rows::{File, Files, split};

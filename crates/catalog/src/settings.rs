@@ -195,16 +195,11 @@ impl Settings {
     /// Those of a root. All rows are looked at: with a flipped bit in its key a pause would be
     /// another root's.
     pub(crate) fn of(db: &Connection, root: i64) -> Result<(Self, Steering), CatalogError> {
-        let sql = format!("SELECT {} FROM setting t", SETTING.select("t"));
-        let mut statement = db.prepare_cached(&sql)?;
-        let mut rows = statement.query([])?;
-        let mut found = None;
-        while let Some(row) = rows.next()? {
-            SETTING.verify(row, 0)?;
-            if row.get::<_, i64>(0)? == root {
-                found = Some(Self::read(row)?);
-            }
-        }
+        let all = SETTING.query(db, "", [], |row| {
+            let is_it = row.get::<_, i64>(0)? == root;
+            is_it.then(|| Self::read(row)).transpose()
+        })?;
+        let found = all.into_iter().flatten().next();
         found.ok_or_else(|| CatalogError::Damaged(format!("root {root} has no settings")))
     }
 

@@ -196,6 +196,20 @@ pub struct Run {
     pub bytes: u64,
 }
 
+impl RunRow {
+    /// A run that begins.
+    pub(crate) fn begun(id: i64, root: i64, (verb, scope): (Verb, Scope), started: i64) -> Self {
+        let (scope, outcome) = (scope as i64, Outcome::Begun as i64);
+        Self { id, root, verb: verb.name().to_owned(), scope, started, outcome, ..Self::default() }
+    }
+
+    /// A run over what was named, which is done at once.
+    pub(crate) fn done(id: i64, root: i64, verb: Verb, now: i64) -> Self {
+        let begun = Self::begun(id, root, (verb, Scope::Named), now);
+        Self { ended: Some(now), outcome: Outcome::Complete as i64, ..begun }
+    }
+}
+
 impl Run {
     pub(crate) fn of(row: RunRow) -> Result<Self, CatalogError> {
         let unknown = |what: &str| CatalogError::Damaged(format!("run {} has {what}", row.id));

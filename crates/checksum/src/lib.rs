@@ -11,6 +11,7 @@
 //! | a list to read or write yourself | [`lanesum_list`], and [`list`](mod@list) for one that comes from a reader |
 //! | to go on where a run was interrupted | [`journal::Journal`] |
 //! | names of a list that are not there, and what to do then | [`hints`] |
+//! | a folder, and want to know whether it is what it was | [`disk`] |
 //! | a secret key | [`Key`], for the algorithms that take one |
 //!
 //! Nothing here prints, exits or looks at the environment; the program `lanesum` does that. A walk
@@ -25,6 +26,7 @@
 
 pub mod check;
 pub mod compare;
+pub mod disk;
 pub mod engine;
 pub mod error;
 pub mod etag;

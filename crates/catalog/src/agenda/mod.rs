@@ -13,13 +13,13 @@ mod queue;
 use std::collections::BTreeMap;
 
 use jiff::tz::TimeZone;
+use lanesum_checksum::disk::{Probe, There};
 
 use crate::CatalogError;
 use crate::due::{DAY, Times, budget, spent};
 use crate::model::midnight;
 use crate::options::Options;
 use crate::pass::{OnFinding, scrub_ids};
-use crate::probe::{Probe, There};
 use crate::root::Root;
 use crate::settings::Settings;
 use crate::store::catalog::Catalog;
@@ -142,12 +142,6 @@ impl Agenda {
     #[must_use]
     pub fn files(&self) -> u64 {
         self.roots.values().map(Queue::files).sum::<usize>() as u64
-    }
-
-    /// Bytes of memory that it takes for its events.
-    #[must_use]
-    pub fn heap_size(&self) -> usize {
-        self.roots.values().map(Queue::heap_size).sum()
     }
 
     /// When a root has something to be read; `is_asked` lets its hours not count.

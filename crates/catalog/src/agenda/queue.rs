@@ -204,11 +204,6 @@ impl Queue {
     pub(super) fn files(&self) -> usize {
         self.schedule.len() + self.bad.len()
     }
-
-    /// Bytes that it has allocated for its events.
-    pub(super) fn heap_size(&self) -> usize {
-        self.schedule.heap_size()
-    }
 }
 
 fn seconds(at: i64) -> u64 {

@@ -137,7 +137,7 @@ fn no_day_is_heavy_and_no_file_gets_old_in_two_years_of_a_daemon() {
             _ => PERIOD + 2,
         };
         assert!(oldest <= most, "day {day}: {oldest} days");
-        let memory = world.queue.heap_size() / world.files.len();
+        let memory = world.queue.schedule.heap_size() / world.files.len();
         assert!(memory <= 64, "day {day}: {memory} bytes a file");
     }
     let (even, largest) = (world.total as f64 / PERIOD as f64, 150e6);

@@ -5,6 +5,7 @@ use std::collections::btree_map::{BTreeMap, Entry};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
+use lanesum_checksum::disk::{Probe, There};
 use lanesum_checksum::engine::look_at;
 use lanesum_checksum::{Job, Source};
 use lanesum_list::{Digests, Inode};
@@ -12,7 +13,6 @@ use lanesum_list::{Digests, Inode};
 use super::list::{Import, Imported, join};
 use crate::CatalogError;
 use crate::model::{Stat, agree};
-use crate::probe::{Probe, There};
 use crate::root::Root;
 use crate::store::catalog::Catalog;
 use crate::store::digests::algorithms;

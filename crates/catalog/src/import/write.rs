@@ -1,6 +1,6 @@
 //! Reads listed files, decides about them, and writes the results.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::iter;
 use std::path::Path;
@@ -42,13 +42,10 @@ impl Writer<'_> {
 
     pub(super) fn run(mut self, jobs: Vec<Job<Item>>) -> Result<(), CatalogError> {
         let (next, started) = (RunRow::next_id(&self.catalog.db)?, self.now());
-        let roots = jobs.iter().map(|job| (job.context.root, RunRow::default()));
-        self.runs = roots.collect();
-        for (id, (root, run)) in (next..).zip(&mut self.runs) {
-            (run.id, run.root, run.started) = (id, *root, started);
-            run.verb = Verb::Import.name().to_owned();
-            (run.scope, run.outcome) = (Scope::Named as i64, Outcome::Begun as i64);
-        }
+        let roots: BTreeSet<i64> = jobs.iter().map(|job| job.context.root).collect();
+        let what = (Verb::Import, Scope::Named);
+        let run = |(id, root)| (root, RunRow::begun(id, root, what, started));
+        self.runs = (next..).zip(roots).map(run).collect();
         self.commit()?;
         let is_done = self.read(jobs)?;
         self.commit()?;

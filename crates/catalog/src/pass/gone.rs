@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use std::mem;
 
 use lanesum_checksum::Algorithms;
+use lanesum_checksum::disk::{Probe, There};
 use lanesum_list::{Digest, Digests};
 
 use super::row::Row;
@@ -14,7 +15,6 @@ use crate::birth::born;
 use crate::model::{
     Class, Content, Entry, Finding, Loose, Pairing, Profile, Reason, Stat, agree, pair,
 };
-use crate::probe::{Probe, There};
 use crate::scan::NewFile;
 use crate::store::batch::PendingRow;
 use crate::store::digests::algorithms;

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::vec;
 
+use lanesum_checksum::disk::{Mounts, Probe, There};
 use lanesum_checksum::engine::look_at;
 use lanesum_checksum::error::message;
 use lanesum_checksum::walk::{Entry, Skip, Walk};
@@ -16,8 +17,6 @@ use super::chain::{Chunk, Ticket};
 use super::row::{Limits, Row};
 use crate::CatalogError;
 use crate::model::{Reason, Stat};
-use crate::mounts::Mounts;
-use crate::probe::{Probe, There};
 use crate::root::Root;
 use crate::scan::{came_and_went, reason_of};
 use crate::store::digests::algorithms;

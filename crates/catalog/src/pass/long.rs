@@ -14,6 +14,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::vec;
 
+use lanesum_checksum::disk::{Probe, There};
 use lanesum_checksum::engine::{Hashed, Io, Midstate, STRETCH};
 use lanesum_checksum::{Algorithms, Error, Job, Source};
 
@@ -23,7 +24,6 @@ use super::row::{Limits, Row};
 use super::state::Pass;
 use crate::CatalogError;
 use crate::model::Stat;
-use crate::probe::{Probe, There};
 use crate::root::Root;
 use crate::status::Outcome;
 use crate::store::chunk::{LONG, ResumePoint, partly_read};

@@ -28,7 +28,6 @@ mod finish;
 mod gone;
 mod jobs;
 mod long;
-mod pressure;
 mod read;
 mod row;
 mod state;
@@ -36,13 +35,13 @@ mod state;
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use lanesum_checksum::disk::Probe;
 use lanesum_checksum::{Algorithms, Job};
 
 use crate::CatalogError;
 use crate::due::plan;
 use crate::model::{Class, Reason, Stat};
 use crate::options::{Options, Selection, Target, Task, Verb};
-use crate::probe::Probe;
 use crate::root::Root;
 use crate::scan::{Scan, scan};
 use crate::status::Scope;

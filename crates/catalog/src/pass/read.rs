@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use lanesum_checksum::disk::There;
 use lanesum_checksum::engine::{self, Delivery, Hashed, Outcome};
 use lanesum_checksum::walk::Skip;
 use lanesum_checksum::{Error, Job};
@@ -17,7 +18,6 @@ use super::state::Pass;
 use crate::CatalogError;
 use crate::model::{Class, Finding, Reason, Stat};
 use crate::options::{GoesOn, Verb};
-use crate::probe::There;
 use crate::scan::Blind;
 use crate::settings::Settings;
 use crate::summary::Halt;

@@ -7,20 +7,19 @@ use std::path::Path;
 use std::sync::Arc;
 
 use lanesum_checksum::Algorithms;
-use lanesum_checksum::engine::Pace;
+use lanesum_checksum::disk::{MountTable, Mounts};
+use lanesum_checksum::engine::{Pace, Pressure};
 use lanesum_list::{Digest, Digests};
 use rusqlite::Transaction;
 
 use super::chain::Chain;
-use super::pressure::Pressure;
 use super::row::{Limits, Row};
 use crate::CatalogError;
 use crate::model::{Class, Finding, Reason, Renamed, Stat};
-use crate::mounts::{MountTable, Mounts};
 use crate::options::{Options, Verb};
 use crate::root::Root;
 use crate::scan::NewFile;
-use crate::status::{Outcome, Scope};
+use crate::status::Scope;
 use crate::store::batch::{Batch, PendingRow};
 use crate::store::catalog::Catalog;
 use crate::store::check::require_rows;
@@ -171,9 +170,7 @@ impl<'a> Pass<'a> {
             let root = Root::find(&catalog.db, root.id())?;
             let root = root.ok_or_else(|| CatalogError::NoRoot(roots[0].path.clone()))?;
             let states = State::not_ok(&catalog.db, root.id())?;
-            let (verb_name, outcome) = (verb.name().to_owned(), Outcome::Begun as i64);
-            let run = RunRow { id, root: root.id(), verb: verb_name, ..RunRow::default() };
-            let run = RunRow { scope: scope as i64, started, outcome, ..run };
+            let run = RunRow::begun(id, root.id(), (verb, scope), started);
             passes.push(RootPass::new(root, run, verb, states));
         }
         let mut pass = Self {

@@ -6,6 +6,7 @@ use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
+use lanesum_checksum::disk::network_of;
 use lanesum_list::Inode;
 use lanesum_siphash::SipHash24;
 use rusqlite::{Connection, ErrorCode};
@@ -17,7 +18,6 @@ use super::connect::{
     require_file, require_one_name, require_version,
 };
 use super::lock::{self, Lock};
-use super::network;
 use super::private::{beside, make_private};
 use super::schema::{self, Kind};
 use super::table::{META, blob, text};
@@ -73,7 +73,7 @@ impl Catalog {
         let (path, given) = (&real(path)?, path);
         require_access(path, Access::READ_OK | Access::WRITE_OK)?;
         let lock = Lock::take(path, verb)?;
-        if let Some(kind) = network::of(directory_of(path)).map_err(CatalogError::io(path))? {
+        if let Some(kind) = network_of(directory_of(path)).map_err(CatalogError::io(path))? {
             return Err(CatalogError::Network { path: path.to_owned(), kind });
         }
         require_one_name(path)?;

@@ -37,17 +37,15 @@ impl ResumePoint {
     }
 
     pub(crate) fn find(db: &Connection, file: i64) -> Result<Option<Self>, CatalogError> {
-        let sql = format!("SELECT {} FROM chunk t WHERE t.file = ?1", CHUNK.select("t"));
-        let mut statement = db.prepare_cached(&sql)?;
-        let mut rows = statement.query([file])?;
-        let Some(row) = rows.next()? else { return Ok(None) };
-        CHUNK.verify(row, 0)?;
-        let stat =
-            Stat { size: 0, modified: row.get(1)?, changed: row.get(2)?, inode: row.get(3)? };
-        let midstate =
-            Midstate::from_bytes(row.get_ref(5)?.as_blob().map_err(rusqlite::Error::from)?);
-        // A midstate of another version of a hash crate is not resumed.
-        Ok(midstate.map(|midstate| Self { file, stat, began: row.get(4).unwrap_or(0), midstate }))
+        let found = CHUNK.find(db, file, |row| {
+            let (modified, changed, inode) = (row.get(1)?, row.get(2)?, row.get(3)?);
+            let stat = Stat { size: 0, modified, changed, inode };
+            let began = row.get(4)?;
+            // A state that another version of a crate wrote is not resumed.
+            let midstate = Midstate::from_bytes(&row.get::<_, Vec<u8>>(5)?);
+            Ok(midstate.map(|midstate| Self { file, stat, began, midstate }))
+        })?;
+        Ok(found.flatten())
     }
 
     pub(crate) fn put(&self, db: &Connection) -> Result<(), CatalogError> {

@@ -7,7 +7,6 @@ pub(crate) mod chunk;
 pub(crate) mod connect;
 pub(crate) mod digests;
 pub(crate) mod lock;
-pub(crate) mod network;
 pub(crate) mod pending;
 mod private;
 pub(crate) mod rows;

@@ -11,14 +11,9 @@ use crate::model::{Class, Reason, Stat};
 
 /// The rows of a root, in the order in which they were written.
 pub(crate) fn pending_of(db: &Connection, root: i64) -> Result<Vec<PendingRow>, CatalogError> {
-    let sql = format!("SELECT {} FROM pending t WHERE root = ?1 ORDER BY id", PENDING.select("t"));
-    let mut statement = db.prepare_cached(&sql)?;
-    let mut rows = statement.query([root])?;
-    let mut found = Vec::new();
-    while let Some(row) = rows.next()? {
-        PENDING.verify(row, 0)?;
+    PENDING.query(db, "WHERE root = ?1 ORDER BY id", [root], |row| {
         let unknown = || CatalogError::Damaged("a pending row has an unknown class".to_owned());
-        found.push(PendingRow {
+        Ok(PendingRow {
             class: Class::from_number(row.get(2)?).ok_or_else(unknown)?,
             reason: Reason::from_number(row.get(3)?).map_err(|()| unknown())?,
             path: row.get(4)?,
@@ -31,9 +26,8 @@ pub(crate) fn pending_of(db: &Connection, root: i64) -> Result<Vec<PendingRow>, 
             },
             files: row.get::<_, i64>(9)?.max(0).cast_unsigned(),
             error: row.get(10)?,
-        });
-    }
-    Ok(found)
+        })
+    })
 }
 
 /// By record, where an earlier run found its file, and what that looked like.

@@ -12,7 +12,7 @@ use std::vec;
 use lanesum_list::Digests;
 use rusqlite::functions::FunctionFlags;
 use rusqlite::types::ValueRef;
-use rusqlite::{Connection, OptionalExtension as _, Row};
+use rusqlite::{Connection, Row};
 
 use super::digests;
 use super::table::{DIRECTORY, FILE, STATE};
@@ -343,17 +343,11 @@ impl<'db> Files<'db> {
         let Some(last) = &self.last else { return Ok(()) };
         // The root itself has no name, and nothing is behind it that is not longer.
         let behind = if self.is_first { ">=" } else { ">" };
-        let columns = DIRECTORY.select("t");
-        let sql = format!(
-            "SELECT {columns} FROM directory t WHERE root = ?1 AND path {behind} ?2 ORDER BY path LIMIT {PAGE}"
-        );
-        let mut statement = self.db.prepare_cached(&sql)?;
-        let mut rows = statement.query((self.root, last))?;
-        while let Some(row) = rows.next()? {
-            DIRECTORY.verify(row, 0)?;
-            let path: Vec<u8> = row.get(2)?;
-            self.directories.push_back((row.get(0)?, path.into()));
-        }
+        let which = format!("WHERE root = ?1 AND path {behind} ?2 ORDER BY path LIMIT {PAGE}");
+        let page = DIRECTORY.query(self.db, &which, (self.root, last), |row| {
+            Ok((row.get(0)?, row.get::<_, Vec<u8>>(2)?.into()))
+        })?;
+        self.directories.extend(page);
         self.is_first = false;
         let is_full = self.directories.len() as i64 == PAGE;
         self.last = self.directories.back().filter(|_| is_full).map(|(_, path)| path.to_vec());
@@ -418,17 +412,9 @@ impl Finder {
 
 /// The path of a directory.
 fn directory_path(db: &Connection, id: i64) -> Result<Arc<[u8]>, CatalogError> {
-    let sql = format!("SELECT {} FROM directory t WHERE id = ?1", DIRECTORY.select("t"));
-    let mut statement = db.prepare_cached(&sql)?;
-    let found =
-        statement.query_row([id], |row| Ok((DIRECTORY.verify(row, 0), row.get::<_, Vec<u8>>(2)?)));
-    let Some((verified, path)) = found.optional()? else {
-        return Err(CatalogError::Damaged(format!(
-            "directory {id} is not there, and files are in it"
-        )));
-    };
-    verified?;
-    Ok(path.into())
+    let path = DIRECTORY.find(db, id, |row| Ok(row.get::<_, Vec<u8>>(2)?))?;
+    let what = || format!("directory {id} is not there, and files are in it");
+    path.map(Into::into).ok_or_else(|| CatalogError::Damaged(what()))
 }
 
 /// The file at a path below a root.

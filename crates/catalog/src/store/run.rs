@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use rusqlite::{Connection, Row};
+use rusqlite::{Connection, Params, Row};
 
 use super::table::{RUN, int, or_null, text};
 use crate::CatalogError;
@@ -47,42 +47,45 @@ impl RunRow {
         RUN.put(db, &row)
     }
 
-    /// A row of `RUN`, from this column on.
-    pub(crate) fn read(row: &Row<'_>, first: usize) -> Result<Self, CatalogError> {
-        RUN.verify(row, first)?;
+    /// The runs that the end of a statement chooses, in its order.
+    pub(crate) fn query(
+        db: &Connection,
+        which: &str,
+        parameters: impl Params,
+    ) -> Result<Vec<Self>, CatalogError> {
+        RUN.query(db, which, parameters, Self::read)
+    }
+
+    /// The run of this number.
+    pub(crate) fn find(db: &Connection, id: i64) -> Result<Option<Self>, CatalogError> {
+        RUN.find(db, id, Self::read)
+    }
+
+    fn read(row: &Row<'_>) -> Result<Self, CatalogError> {
         let mut counts = BTreeMap::new();
         for (place, class) in Class::ALL.into_iter().enumerate() {
-            let count: i64 = row.get(first + 10 + place)?;
+            let count: i64 = row.get(10 + place)?;
             if count > 0 {
                 counts.insert(class, count.cast_unsigned());
             }
         }
         Ok(Self {
-            id: row.get(first)?,
-            root: row.get(first + 1)?,
-            verb: row.get(first + 2)?,
-            scope: row.get(first + 3)?,
-            started: row.get(first + 4)?,
-            ended: row.get(first + 5)?,
-            outcome: row.get(first + 6)?,
-            files: row.get(first + 7)?,
-            bytes: row.get(first + 8)?,
-            spent: row.get(first + 9)?,
+            id: row.get(0)?,
+            root: row.get(1)?,
+            verb: row.get(2)?,
+            scope: row.get(3)?,
+            started: row.get(4)?,
+            ended: row.get(5)?,
+            outcome: row.get(6)?,
+            files: row.get(7)?,
+            bytes: row.get(8)?,
+            spent: row.get(9)?,
             counts,
         })
     }
 
-    /// The run of this number.
-    pub(crate) fn find(db: &Connection, id: i64) -> Result<Option<Self>, CatalogError> {
-        let sql = format!("SELECT {} FROM run t WHERE id = ?1", RUN.select("t"));
-        let mut statement = db.prepare_cached(&sql)?;
-        let mut rows = statement.query([id])?;
-        rows.next()?.map(|row| Self::read(row, 0)).transpose()
-    }
-
-    /// The newest run of a root that `is_it` chooses. The runs of other roots since then are
-    /// verified, too: with a flipped bit one of them would be this root's, and an older run would
-    /// stand for it.
+    /// The newest run of a root that `is_it` chooses. The runs of other roots since then are verified,
+    /// too: with a flipped bit one of them would be this root's, and an older run would stand for it.
     pub(crate) fn last(
         db: &Connection,
         root: i64,
@@ -92,7 +95,8 @@ impl RunRow {
         let mut statement = db.prepare_cached(&sql)?;
         let mut rows = statement.query([])?;
         while let Some(row) = rows.next()? {
-            let run = Self::read(row, 0)?;
+            RUN.verify(row, 0)?;
+            let run = Self::read(row)?;
             if run.root == root && is_it(&run) {
                 return Ok(Some(run));
             }

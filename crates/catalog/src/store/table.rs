@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::sync::OnceLock;
 
 use rusqlite::types::{ToSqlOutput, ValueRef};
-use rusqlite::{CachedStatement, Connection, Row};
+use rusqlite::{CachedStatement, Connection, Params, Row, ToSql};
 
 use super::seal;
 use crate::CatalogError;
@@ -57,6 +57,39 @@ tables! {
 const MOST: usize = 19;
 
 impl Table {
+    /// The rows that the end of a statement chooses, as `read` has them: its columns are those of the
+    /// table, which it may call `t`, and each row is held against its seal.
+    ///
+    /// # Errors
+    /// As of [`verify`](Self::verify).
+    pub(crate) fn query<T>(
+        &self,
+        db: &Connection,
+        which: &str,
+        parameters: impl Params,
+        mut read: impl FnMut(&Row<'_>) -> Result<T, CatalogError>,
+    ) -> Result<Vec<T>, CatalogError> {
+        let sql = format!("SELECT {} FROM {} t {which}", self.select("t"), self.name);
+        let mut statement = db.prepare_cached(&sql)?;
+        let mut rows = statement.query(parameters)?;
+        let mut found = Vec::new();
+        while let Some(row) = rows.next()? {
+            self.verify(row, 0)?;
+            found.push(read(row)?);
+        }
+        Ok(found)
+    }
+
+    /// The same of the one row that has this key.
+    pub(crate) fn find<T>(
+        &self,
+        db: &Connection,
+        key: impl ToSql,
+        read: impl FnMut(&Row<'_>) -> Result<T, CatalogError>,
+    ) -> Result<Option<T>, CatalogError> {
+        Ok(self.query(db, &format!("WHERE {} = ?1", self.columns[0]), [key], read)?.pop())
+    }
+
     /// Inserts a row, or replaces the one that has its key.
     pub(crate) fn put(
         &'static self,

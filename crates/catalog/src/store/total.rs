@@ -14,12 +14,9 @@ pub(crate) struct Total {
 
 impl Total {
     pub(crate) fn of(db: &Connection, root: i64) -> Result<Self, CatalogError> {
-        let sql = format!("SELECT {} FROM total t WHERE root = ?1", TOTAL.select("t"));
-        let mut statement = db.prepare_cached(&sql)?;
-        let mut rows = statement.query([root])?;
-        let Some(row) = rows.next()? else { return Ok(Self::default()) };
-        TOTAL.verify(row, 0)?;
-        Ok(Self { files: row.get(1)?, bytes: row.get(2)? })
+        let total =
+            TOTAL.find(db, root, |row| Ok(Self { files: row.get(1)?, bytes: row.get(2)? }))?;
+        Ok(total.unwrap_or_default())
     }
 
     /// Adds files and bytes, which may be negative.

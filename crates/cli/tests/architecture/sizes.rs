@@ -3,14 +3,14 @@
 use std::fs;
 use std::path::Path;
 
+use syn::spanned::Spanned as _;
 use syn::{Block, ImplItem, Item, Signature, TraitItem};
 
 use super::modules::files_without_tests;
 use super::paths::{impl_attributes, is_for_tests};
-use super::sources;
 
-/// The crates with a limit, each with the lines that it may have, tests included.
-const MOST_LINES: &[(&str, usize)] = &[("catalog", 7_000)];
+/// The crates with a limit, each with the lines that it may have, without tests.
+const MOST_LINES: &[(&str, usize)] = &[("catalog", 10_600)];
 
 /// From the line with `fn` to that with the closing brace.
 const LONGEST_FUNCTION: usize = 60;
@@ -21,16 +21,31 @@ fn crates_and_functions_stay_short() {
     for (name, most) in MOST_LINES {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(name).join("src");
         let read = |path: &Path| fs::read_to_string(path).unwrap();
-        let lines: usize = sources(&folder).iter().map(|path| read(path).lines().count()).sum();
+        let mut files = files_without_tests(&folder);
+        files.retain(|file| !file.ends_with("tests.rs"));
+        let lines: usize = files.iter().map(|file| lines_of(&read(&folder.join(file)))).sum();
         if lines > *most {
             offenders.push(format!("{name} has {lines} lines, and may have {most}"));
         }
-        for file in files_without_tests(&folder) {
+        for file in files {
             let found = long_functions(&read(&folder.join(&file)));
             offenders.extend(found.iter().map(|it| format!("{name}/src/{file}:{it}")));
         }
     }
     assert!(offenders.is_empty(), "{offenders:#?}");
+}
+
+/// The lines of a file, without its modules for tests.
+fn lines_of(text: &str) -> usize {
+    let items = syn::parse_file(text).unwrap().items;
+    let of_tests = items.iter().filter_map(|item| match item {
+        Item::Mod(it) if is_for_tests(&it.attrs) => {
+            let [first, last] = [it.attrs[0].span().start(), it.span().end()].map(|at| at.line);
+            Some(last - first + 1)
+        }
+        _ => None,
+    });
+    text.lines().count() - of_tests.sum::<usize>()
 }
 
 /// The functions that are too long, apart from those for tests: `LINE: NAME has N lines`.
@@ -76,6 +91,13 @@ fn measure(signature: &Signature, block: &Block, found: &mut Vec<String>) {
     if lines > LONGEST_FUNCTION {
         found.push(format!("{first}: {} has {lines} lines", signature.ident));
     }
+}
+
+#[test]
+fn lines_of_tests_do_not_count() {
+    let tests = "#[cfg(test)]\nmod tests {\n    fn test() {}\n}\n";
+    assert_eq!(lines_of(&format!("fn a() {{}}\n\n{tests}fn b() {{}}\n")), 3);
+    assert_eq!(lines_of("mod a {\n}\n#[cfg(test)]\n#[path = \"tests.rs\"]\nmod tests;\n"), 2);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! What is at a recorded path, through no link and over no mount.
+//! What is at a path below a folder, through no link and over no mount.
 
 use std::ffi::OsStr;
 use std::io;
@@ -9,12 +9,11 @@ use rustix::fd::OwnedFd;
 use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, fstat, openat, openat2};
 use rustix::io::Errno;
 
-use crate::CatalogError;
-use crate::mounts::Mounts;
+use super::mounts::{Mounts, MountsError};
 
-/// What is at a path below a root.
+/// What is at a path below a folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum There {
+pub enum There {
     /// A regular file, or something that only reading it tells.
     File,
     /// No regular file, or a link is on the way.
@@ -23,24 +22,28 @@ pub(crate) enum There {
     Mounted,
 }
 
-/// Looks at paths below a root.
-pub(crate) struct Probe {
+/// Looks at paths below a folder.
+#[derive(Debug)]
+pub struct Probe {
     root: PathBuf,
     directory: Option<OwnedFd>,
     mounts: Mounts,
 }
 
 impl Probe {
+    /// Of this folder.
+    ///
     /// # Errors
     /// As of [`Mounts::below`].
-    pub(crate) fn of(root: &Path) -> Result<Self, CatalogError> {
+    pub fn of(root: &Path) -> Result<Self, MountsError> {
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let directory = openat(CWD, root, flags, Mode::empty()).ok();
         Ok(Self { root: root.to_owned(), directory, mounts: Mounts::below(root)? })
     }
 
-    /// What is at a path below the root.
-    pub(crate) fn look(&self, below: &[u8]) -> There {
+    /// What is at a path below the folder.
+    #[must_use]
+    pub fn look(&self, below: &[u8]) -> There {
         if self.mounts.over(below).is_some() {
             return There::Mounted;
         }

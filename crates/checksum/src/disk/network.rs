@@ -1,10 +1,10 @@
-//! Network file systems. A write-ahead log is not safe there: its processes share memory, and two
-//! machines do not.
+//! File systems that come over a network. What processes share in memory, as for the log of a
+//! database, does not reach another machine.
 
 use std::io;
 use std::path::Path;
 
-/// Network file systems by their numbers in statfs(2).
+/// Kinds of file systems that come over a network, by their number in statfs(2).
 const NETWORKS: [(u64, &str); 12] = [
     (0x6969, "NFS"),
     (0x517b, "SMB"),
@@ -20,9 +20,12 @@ const NETWORKS: [(u64, &str); 12] = [
     (0x0116_1970, "GFS2"),
 ];
 
-/// The network file system that a path is on; none for a local one.
-pub(crate) fn of(path: &Path) -> io::Result<Option<&'static str>> {
-    // The type of the field depends on the machine, and 32 bits count.
+/// The kind of network file system that a path is on, if it is.
+///
+/// # Errors
+/// The system's.
+pub fn network_of(path: &Path) -> io::Result<Option<&'static str>> {
+    // 32 bits of it count, whatever the type of the field.
     let kind = rustix::fs::statfs(path)?.f_type as u64 & 0xffff_ffff;
     Ok(name(kind))
 }
@@ -36,10 +39,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn local_file_systems_are_no_network_file_systems() {
-        assert_eq!(of(Path::new("/")).unwrap().filter(|kind| *kind != "9P"), None);
-        assert_eq!(of(Path::new("/proc")).unwrap(), None);
+    fn local_file_systems_are_none() {
+        assert_eq!(network_of(Path::new("/")).unwrap().filter(|kind| *kind != "9P"), None);
+        assert_eq!(network_of(Path::new("/proc")).unwrap(), None);
         assert_eq!([0x6969, 0xff53_4d42, 0xef53].map(name), [Some("NFS"), Some("CIFS"), None]);
-        assert!(of(Path::new("/no such path")).is_err());
+        assert!(network_of(Path::new("/no such path")).is_err());
     }
 }

@@ -1,33 +1,35 @@
-//! Whether other programs wait for the disks, so that a scrub yields to them.
+//! Whether others wait for the disks, so that a scrub gets out of their way.
 //!
-//! The kernel counts the time that programs wait for disks (`/proc/pressure/io`). A scrub's own
-//! waiting is part of that, so on an idle machine it would yield to itself. Therefore it pauses now
-//! and then, and looks whether the count grows without it. Where the kernel does not count, it
-//! never yields.
+//! The kernel counts for how long anybody waited for a disk (`/proc/pressure/io`), and a scrub's
+//! own waiting is in it: on an idle machine it would yield to itself. So it holds its breath now
+//! and then, and looks whether the count goes on without it. Where the kernel does not count there
+//! is nothing to yield to.
 
 use std::fs;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use lanesum_checksum::engine::Pace;
+use super::Pace;
 
-/// Between two readings of the average.
+/// Between two looks whether others wait.
 const INTERVAL: Duration = Duration::from_secs(5);
-/// Reads in flight are done after this time.
+/// What was being read when it stopped is read after this time.
 const SETTLING: Duration = Duration::from_millis(100);
-/// Between two readings of the count during a pause.
+/// Between two readings of the count while it stands still.
 const STEP: Duration = Duration::from_millis(200);
-/// The longest pause. Without a limit a busy machine would never be scrubbed.
+/// It never stands still for longer at once, or a busy machine would never be scrubbed.
 const LONGEST: Duration = Duration::from_secs(30);
-/// Percent of the last ten seconds with waiting from which on it pauses to look.
+/// Waiting in a hundred of the last ten seconds that is worth a look.
 const NOTABLE: f64 = 10.0;
-/// Percent of the time with waiting from which on it stays paused.
+/// Waiting in a hundred of the time that makes it stand still.
 const TOO_MUCH: u128 = 20;
 
-pub(crate) struct Pressure {
+/// Looks whether others wait for the disks, and [holds](Pace::hold) a pace while they do.
+#[derive(Debug)]
+pub struct Pressure {
     path: PathBuf,
     looked: Instant,
-    /// During a pause: when it began, and the last count with its time.
+    /// While it stands still: since when, and the count some time before with its time.
     still: Option<(Instant, Option<(Instant, u64)>)>,
 }
 
@@ -42,7 +44,7 @@ impl Pressure {
         Self { path, looked: Instant::now(), still: None }
     }
 
-    /// The percentage of the last ten seconds with waiting, and all waiting in microseconds.
+    /// The waiting in a hundred of the last ten seconds, and all of it in microseconds.
     fn read(&self) -> Option<(f64, u64)> {
         let text = fs::read_to_string(&self.path).ok()?;
         let some = text.lines().find_map(|line| line.strip_prefix("some "))?;
@@ -50,8 +52,8 @@ impl Pressure {
         Some((word("avg10=")?.parse().ok()?, word("total=")?.trim().parse().ok()?))
     }
 
-    /// Pauses while other programs wait. To be called several times a second.
-    pub(crate) fn look(&mut self, pace: &Pace) {
+    /// To be called some times a second: holds the pace where others wait.
+    pub fn look(&mut self, pace: &Pace) {
         let now = Instant::now();
         let Some((since, before)) = self.still else {
             if now - self.looked >= INTERVAL {
@@ -93,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn scrub_pauses_while_others_wait_and_not_for_itself() {
+    fn it_stands_still_as_long_as_others_wait_and_not_for_itself() {
         let file = tempfile::NamedTempFile::new().unwrap();
         let mut total = 0;
         let mut write = |recent: u32, more: u64| {
@@ -117,7 +119,7 @@ mod tests {
         write(0, 0);
         assert!(!later(&mut pressure, INTERVAL), "no task waits");
         write(90, 0);
-        assert!(!later(&mut pressure, Duration::ZERO), "the average was read just now");
+        assert!(!later(&mut pressure, Duration::ZERO), "it was looked at just now");
         assert!(later(&mut pressure, INTERVAL));
         assert!(later(&mut pressure, SETTLING), "the first count");
         for _ in 0..3 {
@@ -130,8 +132,8 @@ mod tests {
         assert!(later(&mut pressure, INTERVAL));
         assert!(later(&mut pressure, SETTLING));
         write(90, 100_000_000);
-        assert!(!later(&mut pressure, LONGEST), "the longest pause");
+        assert!(!later(&mut pressure, LONGEST), "not for ever");
         fs::remove_file(file.path()).unwrap();
-        assert!(!later(&mut pressure, INTERVAL), "the kernel does not count");
+        assert!(!later(&mut pressure, INTERVAL), "where nothing is counted");
     }
 }

@@ -1,4 +1,4 @@
-//! The volume of a directory, so that another disk at its path does not look like a lost archive.
+//! Which volume a folder is on, so that another one in its place is told apart.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -6,29 +6,32 @@ use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
-/// A directory's volume and its inode number there.
+/// A folder's volume and its number there.
 ///
-/// Device numbers change from boot to boot. `statvfs` gives an identifier of the file system, but
-/// some file systems derive it from the device. The UUID is better, where udev links it in
-/// `/dev/disk/by-uuid`.
+/// The number of a device says nothing: it is another one at the next boot. A file system has an
+/// identifier of its own, which `statvfs` gives, but some kinds of them make it of the device. The
+/// UUID is the better one where udev links it in `/dev/disk/by-uuid`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct DirectoryId {
-    /// `uuid=... fsid=...`; without the first where it is unknown.
-    pub(crate) volume: String,
-    pub(crate) inode: i64,
-    /// Valid until the next mount.
-    pub(crate) device: u64,
+pub struct DirectoryId {
+    /// `uuid=... fsid=...`, the first where it is known.
+    pub volume: String,
+    /// Its number on that volume.
+    pub inode: i64,
+    /// Good until the next mount only.
+    pub device: u64,
 }
 
 impl DirectoryId {
+    /// That of a folder.
+    ///
     /// # Errors
-    /// The system's, and that the path is not a directory.
-    pub(crate) fn of(directory: &Path) -> io::Result<Self> {
-        let metadata = fs::metadata(directory)?;
+    /// The system's, and that the path is no folder.
+    pub fn of(folder: &Path) -> io::Result<Self> {
+        let metadata = fs::metadata(folder)?;
         if !metadata.is_dir() {
             return Err(io::ErrorKind::NotADirectory.into());
         }
-        let fsid = rustix::fs::statvfs(directory)?.f_fsid;
+        let fsid = rustix::fs::statvfs(folder)?.f_fsid;
         let mut volume = String::new();
         if let Some(uuid) = uuid_of(metadata.dev()) {
             // Writing to a String cannot fail.
@@ -38,20 +41,16 @@ impl DirectoryId {
         Ok(Self { volume, inode: metadata.ino().cast_signed(), device: metadata.dev() })
     }
 
-    /// Whether it is the directory with this inode number on this volume.
-    pub(crate) fn is_that_of(&self, volume: &str, inode: i64) -> bool {
-        self.inode == inode && self.is_on(volume)
-    }
-
-    /// Whether it is on the volume with this description.
-    pub(crate) fn is_on(&self, volume: &str) -> bool {
-        is_same_volume(&self.volume, volume)
+    /// Whether the folder of this place is the one that was on this volume with this number.
+    #[must_use]
+    pub fn is_that_of(&self, volume: &str, inode: i64) -> bool {
+        self.inode == inode && is_same_volume(&self.volume, volume)
     }
 }
 
-/// Whether two descriptions are of the same volume. If one of them lacks the UUID, the file
-/// system's identifier decides.
-pub(crate) fn is_same_volume(one: &str, other: &str) -> bool {
+/// Whether two descriptions are one volume's. Where one of them lacks the UUID, the other word
+/// decides.
+fn is_same_volume(one: &str, other: &str) -> bool {
     let word = |all: &str, key: &str| {
         all.split(' ').find_map(|word| word.strip_prefix(key).map(str::to_owned))
     };
@@ -61,7 +60,7 @@ pub(crate) fn is_same_volume(one: &str, other: &str) -> bool {
     }
 }
 
-/// The UUID of a block device, from udev.
+/// The UUID that udev knows of a block device.
 fn uuid_of(device: u64) -> Option<String> {
     let links = fs::read_dir("/dev/disk/by-uuid").ok()?;
     links.flatten().find_map(|link| {
@@ -75,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn uuid_decides_where_both_have_one() {
+    fn a_uuid_decides_where_both_have_one() {
         for (one, other, is_same) in [
             ("uuid=a fsid=1", "uuid=a fsid=2", true),
             ("uuid=a fsid=1", "uuid=b fsid=1", false),
@@ -87,10 +86,10 @@ mod tests {
     }
 
     #[test]
-    fn directory_is_recognized() {
-        let directory = tempfile::tempdir().unwrap();
-        let id = DirectoryId::of(directory.path()).unwrap();
-        assert!(DirectoryId::of(directory.path()).unwrap().is_that_of(&id.volume, id.inode));
+    fn a_folder_is_where_it_was() {
+        let folder = tempfile::tempdir().unwrap();
+        let id = DirectoryId::of(folder.path()).unwrap();
+        assert!(DirectoryId::of(folder.path()).unwrap().is_that_of(&id.volume, id.inode));
         let other = tempfile::tempdir().unwrap();
         assert!(!DirectoryId::of(other.path()).unwrap().is_that_of(&id.volume, id.inode));
         assert!(DirectoryId::of(Path::new("/proc")).unwrap().volume != id.volume);

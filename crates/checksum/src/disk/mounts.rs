@@ -1,5 +1,5 @@
-//! Mounts below a directory. `mount --bind` mounts a directory or a file of the same file system,
-//! which has the same device number.
+//! What is mounted below a folder, also of the same file system: `mount --bind` puts a folder or a
+//! single file there, and no number of a device tells.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -7,47 +7,55 @@ use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use lanesum_checksum::error::message;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{AtFlags, CWD, StatxAttributes, StatxFlags, statx};
 use rustix::io::Errno;
 
-use crate::CatalogError;
+use crate::error::message;
 
-const TABLE: &str = "/proc/self/mountinfo";
+/// Where the system tells of mounts.
+pub const MOUNT_TABLE: &str = "/proc/self/mountinfo";
 
-/// The system's table of mounts, which can be polled for changes.
+/// The system does not tell what is mounted.
+#[derive(Debug, thiserror::Error)]
+#[error("{}, and nothing else tells what is mounted in a folder", message(.0))]
+pub struct MountsError(#[from] pub io::Error);
+
+/// The system's table of mounts, which tells when it changes.
 #[derive(Debug)]
-pub(crate) struct MountTable(File);
+pub struct MountTable(File);
 
 impl MountTable {
+    /// Opens it.
+    ///
     /// # Errors
     /// As of [`Mounts::below`].
-    pub(crate) fn open() -> Result<Self, CatalogError> {
-        File::open(TABLE).map(Self).map_err(no_table)
+    pub fn open() -> Result<Self, MountsError> {
+        Ok(Self(File::open(MOUNT_TABLE)?))
     }
 
-    /// Whether a file system was mounted or unmounted anywhere since the last call.
-    pub(crate) fn has_changed(&self) -> bool {
-        // proc_pid_mounts(5): a change is one urgent event.
+    /// Whether something was mounted or unmounted since this was asked last, anywhere.
+    #[must_use]
+    pub fn has_changed(&self) -> bool {
+        // proc_pid_mounts(5): a change is an urgent event, told once.
         let mut table = [PollFd::new(&self.0, PollFlags::PRI)];
         poll(&mut table, Some(&Default::default())).is_ok_and(|changed| changed > 0)
     }
 }
 
-/// Paths of mounts below a directory, sorted.
+/// Paths below a folder where something is mounted, sorted.
 #[derive(Debug, Default)]
-pub(crate) struct Mounts(Vec<Vec<u8>>);
+pub struct Mounts(Vec<Vec<u8>>);
 
 impl Mounts {
-    /// The mounts below a directory.
+    /// Those of a folder, whose path is without links.
     ///
     /// # Errors
-    /// The table cannot be read. Without it, files that a mount hides would count as missing.
-    pub(crate) fn below(root: &Path) -> Result<Self, CatalogError> {
-        // The path of a root may contain links by now. The table has none.
+    /// The system tells of no mounts: what one hides must not be taken for what was there.
+    pub fn below(root: &Path) -> Result<Self, MountsError> {
+        // A root whose folder is elsewhere now has a link in its path, and the table has none.
         let root = &root.canonicalize().unwrap_or_else(|_| root.to_owned());
-        let table = fs::read(TABLE).map_err(no_table)?;
+        let table = fs::read(MOUNT_TABLE)?;
         let mut mounts = points_below(&table, root.as_os_str().as_bytes());
         mounts.retain(|below| is_mounted(&root.join(OsStr::from_bytes(below))));
         mounts.sort_unstable();
@@ -55,43 +63,41 @@ impl Mounts {
         Ok(Self(mounts))
     }
 
-    /// The mount that a path below the directory is or is in.
-    pub(crate) fn over(&self, path: &[u8]) -> Option<&[u8]> {
+    /// The mount that a path below the folder is or is in.
+    #[must_use]
+    pub fn over(&self, path: &[u8]) -> Option<&[u8]> {
         let is_over = |mount: &&Vec<u8>| {
             path.strip_prefix(&***mount).is_some_and(|rest| rest.is_empty() || rest[0] == b'/')
         };
         self.0.iter().find(is_over).map(|mount| &**mount)
     }
 
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &[u8]> {
+    /// Their paths below the folder.
+    pub fn iter(&self) -> impl Iterator<Item = &[u8]> {
         self.0.iter().map(|mount| &**mount)
     }
 
     /// Their whole paths.
-    pub(crate) fn paths(&self, root: &Path) -> Vec<PathBuf> {
+    #[must_use]
+    pub fn paths(&self, root: &Path) -> Vec<PathBuf> {
         self.iter().map(|below| root.join(OsStr::from_bytes(below))).collect()
     }
 }
 
-fn no_table(error: io::Error) -> CatalogError {
-    let text = format!("cannot list mounts: {}", message(&error));
-    CatalogError::io(TABLE)(io::Error::new(error.kind(), text))
-}
-
-/// Whether a mount of the table is visible: another mount may hide it.
+/// Whether a mount is there still, and not hidden below another one: the table has both.
 fn is_mounted(path: &Path) -> bool {
     let flags = AtFlags::SYMLINK_NOFOLLOW | AtFlags::NO_AUTOMOUNT;
     match statx(CWD, path, flags, StatxFlags::empty()) {
         Ok(stat) if stat.stx_attributes_mask.contains(StatxAttributes::MOUNT_ROOT) => {
             stat.stx_attributes.contains(StatxAttributes::MOUNT_ROOT)
         }
-        // An older system does not say. After another error the table is all there is.
+        // An older system does not say, and another error tells no more than the table.
         Ok(_) => true,
         Err(error) => error != Errno::NOENT && error != Errno::NOTDIR,
     }
 }
 
-/// The mount points below a directory in a table of mounts, proc_pid_mountinfo(5).
+/// The mount points below a folder that a table of mounts, proc_pid_mountinfo(5), tells of.
 fn points_below(table: &[u8], root: &[u8]) -> Vec<Vec<u8>> {
     let root = root.strip_suffix(b"/").unwrap_or(root);
     let below = |line: &[u8]| {
@@ -102,7 +108,7 @@ fn points_below(table: &[u8], root: &[u8]) -> Vec<Vec<u8>> {
     table.split(|&byte| byte == b'\n').filter_map(below).collect()
 }
 
-/// A path of the table, which has blanks, line ends and backslashes as `\040`.
+/// A path whose blanks, line ends and backslashes are written as `\040`.
 fn unescaped(text: &[u8]) -> Vec<u8> {
     let mut path = Vec::with_capacity(text.len());
     let mut rest = text;
@@ -128,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn mounts_below_a_directory_are_found_in_the_table() {
+    fn mounts_below_a_folder_are_found_in_the_table() {
         let table = b"22 1 0:20 / / rw - ext4 /dev/a rw\n\
             23 22 0:21 / /data rw - ext4 /dev/b rw\n\
             24 22 0:21 /x /data/a\\040b\\134c rw shared:1 - ext4 /dev/b rw\n\
@@ -148,10 +154,10 @@ mod tests {
     }
 
     #[test]
-    fn directory_without_mounts_has_none() {
-        let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().canonicalize().unwrap();
+    fn a_folder_without_mounts_has_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().canonicalize().unwrap();
         assert_eq!(Mounts::below(&path).unwrap().iter().count(), 0);
-        assert!(!is_mounted(&directory.path().join("nothing")));
+        assert!(!is_mounted(&folder.path().join("nothing")));
     }
 }
