@@ -12,7 +12,7 @@
 //!   no more, so read no file; `lanesum-all` and all others read every file again, as chkbit,
 //!   bitrot and hashdeep know no other way.
 //! - `status`: what the catalog says of itself.
-//! - `moved`: the folder of all files has another name than in the catalog. `lanesum-audit` tells
+//! - `moved`: the folder of all files has another name than in the catalog. `lanesum-scan` tells
 //!   so, `lanesum-update` takes it up; neither reads a file.
 //! - `scrub-1MiB`: every file is read and the catalog told, or compared with a list.
 //!
@@ -53,7 +53,7 @@ pub const SCENARIO: Scenario = Scenario {
         "lanesum-update",
         "lanesum-all",
         "lanesum-status",
-        "lanesum-audit",
+        "lanesum-scan",
         "lanesum-check",
         "lanesum-scrub",
         "hashdeep",
@@ -246,7 +246,7 @@ impl Bench<'_> {
     fn moved(&self, tree: &Tree, report: &mut Report) -> Result<()> {
         let desk = self.desk(tree);
         let (keeper, find) = (desk.lanesum(), desk.find());
-        let (audit, update) = (desk.audit_moved(), desk.update_moved());
+        let (scan, update) = (desk.scan_moved(), desk.update_moved());
         // Places in `NAMES`: where the files are, and where the catalog has them.
         let (place, known) = (Cell::new(0), Cell::new(0));
         let away = || {
@@ -261,7 +261,7 @@ impl Bench<'_> {
         };
         let rows = vec![
             self.competitor(&find, || Ok(())),
-            self.competitor(&audit, &away),
+            self.competitor(&scan, &away),
             self.competitor(&update, || {
                 away()?;
                 known.set(place.get());
@@ -368,7 +368,7 @@ mod tests {
             }
             names.push(keeper.again.name);
         }
-        let steps = [desk.status(), desk.audit_moved(), desk.update_moved(), desk.scrub()];
+        let steps = [desk.status(), desk.scan_moved(), desk.update_moved(), desk.scrub()];
         names.extend(steps.map(|step| step.name));
         names.extend([desk.sum(&sums), desk.find(), desk.check()].map(|step| step.name));
         names.push(SUM_AND_ROWS);

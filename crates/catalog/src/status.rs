@@ -42,6 +42,8 @@ pub struct RootStatus {
     pub next_due: Option<i64>,
     /// The last run that read or compared files.
     pub last: Option<Run>,
+    /// Whether the last update stopped since too many files would have been recorded as edited.
+    pub are_edits_refused: bool,
     /// Whether a run is at work now.
     pub is_running: bool,
     /// Long files of which a part was read.
@@ -57,7 +59,7 @@ impl RootStatus {
         let is_gap = self.root.offline.is_some()
             || !self.root.is_complete
             || self.unknown + self.overdue > 0
-            || self.last.as_ref().is_some_and(|run| run.outcome.is_gap());
+            || self.are_edits_refused;
         let gap = if is_gap { Attention::Incomplete } else { Attention::Nothing };
         let errors = if self.io_errors > 0 { Attention::Problem } else { Attention::Nothing };
         files.max(new).max(gap).max(errors)
@@ -128,11 +130,6 @@ impl Outcome {
             Self::TooManyEdits => "too-many-edits",
             Self::CatalogDamaged => "catalog-damaged",
         }
-    }
-
-    /// Whether it left work undone that the next run does not do by itself.
-    pub(crate) const fn is_gap(self) -> bool {
-        matches!(self, Self::TooManyEdits)
     }
 
     pub(crate) fn from_number(number: i64) -> Option<Self> {
@@ -282,6 +279,11 @@ impl Catalog {
             matches!(verb, Some(Verb::Add | Verb::Scan | Verb::Update | Verb::Verify | Verb::Scrub))
         };
         let last = RunRow::last(&self.db, root.id(), is_reading)?.map(Run::of).transpose()?;
+        let is_update =
+            |run: &RunRow| [Verb::Add.name(), Verb::Update.name()].contains(&&*run.verb);
+        let updated = RunRow::last(&self.db, root.id(), is_update)?;
+        let refused = Outcome::TooManyEdits as i64;
+        let are_edits_refused = updated.is_some_and(|run| run.outcome == refused);
         let begun = last.as_ref().filter(|run| run.outcome == Outcome::Begun);
         let (mut new, mut unknown) = (0, 0);
         for row in pending_of(&self.db, root.id())? {
@@ -305,6 +307,7 @@ impl Catalog {
             overdue: 0,
             due: 0,
             next_due: None,
+            are_edits_refused,
             partly_read: None,
         })
     }

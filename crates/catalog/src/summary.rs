@@ -42,6 +42,8 @@ pub struct Skipped {
     pub links: u64,
     /// Files and directories that the root's patterns exclude.
     pub excluded: u64,
+    /// Records that were deleted since patterns exclude their files now.
+    pub deleted: u64,
     /// Mounted file systems, by their paths below the root; they need an `add` of their own.
     pub mounts: Vec<Vec<u8>>,
 }

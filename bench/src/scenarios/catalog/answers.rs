@@ -29,7 +29,8 @@ pub fn count(text: &str, part: &str) -> usize {
 /// Lanesum's summary: of how many files it said what, and how many it read.
 pub fn lanesum(text: &str, verb: &str, (files, what): (usize, &str), read: usize) -> Result<()> {
     let (files, read) = (grouped(files), grouped(read));
-    has(text, &format!(": {verb} complete: {files} {what}; {read} file"))
+    has(text, &format!(": {verb}: {files} {what}; "))?;
+    if verb == "scan" { Ok(()) } else { has(text, &format!("; {read} file")) }
 }
 
 /// `12,345`.
@@ -108,15 +109,18 @@ mod tests {
 
     #[test]
     fn a_summary_of_lanesum_names_all_files_and_what_was_read() {
-        let text = "lanesum: /x: update complete: 1,000 looked as they were; 0 files read, 0 B\n";
-        let says = |files, read| lanesum(text, "update", (files, "looked as they were"), read);
+        let text =
+            "lanesum: /x: update: 1,000 with the recorded size and time; 0 files read, 0 B\n";
+        let says =
+            |files, read| lanesum(text, "update", (files, "with the recorded size and time"), read);
         says(1000, 0).unwrap();
         for error in [says(999, 0), says(1000, 1000)] {
             let error = error.unwrap_err().to_string();
-            assert!(error.contains("1,000 looked"), "{error}");
+            assert!(error.contains("1,000 with"), "{error}");
         }
-        let two = "lanesum: /x: update complete: 1 new, 2 looked as they were; 1 file read, 9 B\n";
-        assert!(lanesum(two, "update", (2, "looked as they were"), 1).is_err());
+        let two =
+            "lanesum: /x: update: 1 new, 2 with the recorded size and time; 1 file read, 9 B\n";
+        assert!(lanesum(two, "update", (2, "with the recorded size and time"), 1).is_err());
     }
 
     #[test]

@@ -20,9 +20,6 @@ use crate::launch::{Launch, errors_beside};
 /// Where [`Desk::list`] puts what it makes.
 const LIST: &str = "list.md5";
 
-/// What lanesum says on leaving, where files have moved: that there are differences, or nothing.
-const CODES: &[i32] = &[0, 3];
-
 /// A program, and what must be true after it has run.
 pub struct Step<'case> {
     pub name: &'static str,
@@ -94,17 +91,18 @@ impl<'run> Desk<'run> {
     }
 
     pub fn lanesum(&self) -> Keeper<'run> {
-        let update = self.on_catalog("update", &[], "looked as they were", Read::Nothing);
+        let update =
+            self.on_catalog("update", &[], "with the recorded size and time", Read::Nothing);
         self.lanesum_keeper(true, Step { name: "lanesum-update", ..update })
     }
 
     pub fn lanesum_all(&self) -> Keeper<'run> {
-        let audit = self.on_catalog("audit", &["--all"], "ok", Read::All);
-        self.lanesum_keeper(false, Step { name: "lanesum-all", ..audit })
+        let scan = self.on_catalog("verify", &[], "ok", Read::All);
+        self.lanesum_keeper(false, Step { name: "lanesum-all", ..scan })
     }
 
     fn lanesum_keeper(&self, reads_all: bool, again: Step<'run>) -> Keeper<'run> {
-        let mut add = self.on_catalog("add", &[], "new", Read::All);
+        let mut add = self.on_catalog("add", &[], "recorded", Read::All);
         add.launch = add.launch.args([&self.root]);
         let folder = self.catalog_folder();
         let forget = move || {
@@ -125,20 +123,20 @@ impl<'run> Desk<'run> {
         let launch = self.launch(self.lanesum).args(["status", "--catalog"]).args([self.catalog()]);
         let desk = self.clone();
         let verify = move || {
-            let files = format!(": {} file", answers::grouped(desk.files));
+            let files = format!("{} files ok", answers::grouped(desk.files));
             answers::has(&desk.printed()?, &files)
         };
         Step { name: "lanesum-status", launch, verify: Box::new(verify) }
     }
 
-    pub fn audit_moved(&self) -> Step<'run> {
-        let audit = self.on_catalog("audit", &[], "moved", Read::Nothing);
-        Step { name: "lanesum-audit", launch: audit.launch.accepting(CODES), ..audit }
+    pub fn scan_moved(&self) -> Step<'run> {
+        let scan = self.on_catalog("scan", &[], "moved", Read::Nothing);
+        Step { name: "lanesum-scan", ..scan }
     }
 
     pub fn update_moved(&self) -> Step<'run> {
         let update = self.on_catalog("update", &[], "moved", Read::Nothing);
-        Step { name: "lanesum-update", launch: update.launch.accepting(CODES), ..update }
+        Step { name: "lanesum-update", ..update }
     }
 
     pub fn scrub(&self) -> Step<'run> {

@@ -8,7 +8,7 @@ use super::state::Pass;
 use crate::CatalogError;
 use crate::model::{Attention, Class, Finding, Reason};
 use crate::options::Verb;
-use crate::root::Root;
+use crate::root::{Offline, Root};
 use crate::settings::DAY;
 use crate::status::Outcome;
 use crate::store::rows::State;
@@ -45,7 +45,9 @@ impl Pass<'_> {
 
     fn end_root(&mut self, at: usize, has_scanned: bool) {
         let pass = &mut self.roots[at];
-        pass.root.offline = None;
+        // Only a scan sees whether too many files are missing still.
+        let is_kept = |it: &Offline| !has_scanned && it.reason == Reason::TooManyMissing;
+        pass.root.offline = pass.root.offline.take().filter(is_kept);
         let is_whole = pass.summary.halt.is_none();
         pass.root.is_complete |= is_whole && self.verb.records();
         let pending = std::mem::take(&mut pass.pending);

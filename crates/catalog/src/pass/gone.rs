@@ -299,13 +299,21 @@ impl Pass<'_> {
         Ok(())
     }
 
-    /// Deletes records whose files the settings exclude by now.
+    /// Deletes records whose files the settings exclude by now. Damaged, missing and unchecked ones
+    /// stay until they are forgotten.
     pub(crate) fn drop_excluded(&mut self, at: usize, excluded: &[File]) {
         if !self.verb.records() {
             return;
         }
         let (root, now) = (self.roots[at].root.id(), self.now());
         for file in excluded {
+            let state = self.roots[at].states.get(&file.id);
+            let is_bad =
+                |it: &State| matches!(it.class, Class::Damaged | Class::Missing | Class::Unchecked);
+            if state.is_some_and(is_bad) {
+                continue;
+            }
+            self.roots[at].summary.skipped.deleted += 1;
             self.roots[at].states.remove(&file.id);
             self.batch.keep_deleted(root, file, now);
             self.batch.delete(root, file);

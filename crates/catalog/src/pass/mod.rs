@@ -232,7 +232,9 @@ impl Pass<'_> {
         let (mut moved, renamed_over) = self.pair_moved(&replaced)?;
         for (at, found) in scans.iter().enumerate() {
             let Some(found) = found else { continue };
-            let (gone, records) = (self.roots[at].newly_gone(), found.records());
+            // Patterns of a file that appeared, or lost its end, may exclude all of a root.
+            let gone = self.roots[at].newly_gone() + found.excluded.len() as u64;
+            let records = found.records();
             let records = records + self.roots[at].gone.len() as u64;
             let most = u64::from(self.max_gone(at));
             if gone > MANY && gone * 100 > records * most {

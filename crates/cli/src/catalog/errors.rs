@@ -149,6 +149,10 @@ fn of_added(error: &CatalogError, commands: Commands<'_>) -> Option<Problem> {
             let words = format!("in the catalog as {}", console.shown(recorded));
             about(path, words, commands.relocate(recorded, path))
         }
+        CatalogError::Overlaps { path, other } if is_inside(path, other) => {
+            let words = format!("already recorded as part of {}", console.shown(other));
+            about(path, words, commands.about("update", other))
+        }
         CatalogError::Overlaps { path, other } => {
             let words = format!("overlaps with {}, which is in the catalog", console.shown(other));
             about(path, words, commands.about("forget", other))
@@ -274,4 +278,9 @@ pub fn name_roots_below(
         hint: format!("directories in it are: {}", below.join(" ")),
     }
     .into()
+}
+
+/// Whether a directory is in another one.
+fn is_inside(path: &Path, other: &Path) -> bool {
+    path.canonicalize().is_ok_and(|path| path.starts_with(other))
 }

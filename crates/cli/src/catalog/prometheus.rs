@@ -16,6 +16,10 @@ use super::standing::{Standing, of_class};
 /// The system's.
 pub fn write(path: &Path, standing: &Standing) -> Result<(), CatalogError> {
     let written = (|| -> io::Result<()> {
+        // To rename over a device or a pipe would replace it.
+        if fs::metadata(path).is_ok_and(|there| !there.is_file()) {
+            return Err(io::Error::other("not a regular file"));
+        }
         let directory = path.parent().filter(|it| !it.as_os_str().is_empty());
         let mut file = tempfile::NamedTempFile::new_in(directory.unwrap_or(Path::new(".")))?;
         file.write_all(metrics(standing).as_bytes())?;

@@ -272,16 +272,17 @@ pub fn notices(it: &RootStatus, commands: Commands<'_>) -> Vec<(String, Option<S
     if let Some(since) = root.steering.paused {
         notices.push((format!("paused since {}", moment(since)), command("resume")));
     }
-    match it.last.as_ref().map(|run| run.outcome) {
-        Some(Outcome::TooManyEdits) => notices.push((
+    if it.are_edits_refused {
+        notices.push((
             "the last update stopped: too many files were edited".to_owned(),
             command("update --force"),
-        )),
-        Some(Outcome::CatalogDamaged) => notices.push((
+        ));
+    }
+    if it.last.as_ref().is_some_and(|run| run.outcome == Outcome::CatalogDamaged) {
+        notices.push((
             "the last run found the catalog damaged".to_owned(),
             Some(commands.of("catalog check")),
-        )),
-        _ => {}
+        ));
     }
     if !root.is_complete && !it.is_running {
         let words = "not all files are recorded: no add or update has finished";

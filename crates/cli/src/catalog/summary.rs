@@ -123,6 +123,11 @@ fn skipped(it: &Summary) -> Vec<String> {
         (it.skipped.links, "symbolic link", "symbolic links"),
         (mounts, "mounted file system", "mounted file systems"),
         (it.skipped.excluded, "excluded name", "excluded names"),
+        (
+            it.skipped.deleted,
+            "record of an excluded file deleted",
+            "records of excluded files deleted",
+        ),
     ];
     let some = counts.into_iter().filter(|(count, ..)| *count > 0);
     some.map(|(count, one, many)| counted(count, one, many)).collect()

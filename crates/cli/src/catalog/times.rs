@@ -5,6 +5,11 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
+/// When a file was last verified; a file of a list may never have been.
+pub fn last_verified(seconds: i64) -> String {
+    if seconds > 0 { moment(seconds) } else { "never".to_owned() }
+}
+
 /// Seconds of a day.
 pub const DAY: i64 = 24 * 60 * 60;
 

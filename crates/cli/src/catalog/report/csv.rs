@@ -37,7 +37,7 @@ impl Form for Csv {
     fn file(&mut self, root: &Root, file: &FileStatus, out: &mut Vec<u8>) {
         let Content { size, modified, .. } = file.recorded;
         let (size, modified) = (size.to_string(), utc_of_nanoseconds(modified));
-        let verified = utc(file.verified);
+        let verified = if file.verified > 0 { utc(file.verified) } else { String::new() };
         let since = if file.since == 0 { String::new() } else { utc(file.since) };
         let digests = self.algorithms.iter().map(|algorithm| {
             let mut digests = file.recorded.digests.iter();

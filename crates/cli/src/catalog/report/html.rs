@@ -10,7 +10,7 @@ use crate::catalog::json::hex;
 use crate::catalog::offline;
 use crate::catalog::print::name;
 use crate::catalog::summary::ORDER;
-use crate::catalog::times::moment;
+use crate::catalog::times::{last_verified, moment};
 
 /// Colours for paper, light and dark screens; nothing is fetched.
 const STYLE: &str = "body{font:16px/1.5 sans-serif;margin:1em auto;max-width:72em;padding:0 1em;\
@@ -62,7 +62,7 @@ impl Form for Html {
             file.moved_to.as_deref().map(arrow).unwrap_or_default(),
             file.recorded.size,
             digests.join("<br>"),
-            moment(file.verified),
+            last_verified(file.verified),
         );
         out.extend_from_slice(row.as_bytes());
     }

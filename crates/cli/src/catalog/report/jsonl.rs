@@ -40,7 +40,8 @@ impl Form for JsonLines {
         insert_path(&mut object, "path", &file.path);
         object.insert("class".to_owned(), file.class.name().into());
         insert(&mut object, "reason", file.reason.map(lanesum_catalog::Reason::name));
-        object.insert("verified".to_owned(), utc(file.verified).into());
+        object
+            .insert("verified".to_owned(), (file.verified > 0).then(|| utc(file.verified)).into());
         if file.since != 0 {
             object.insert("since".to_owned(), utc(file.since).into());
         }

@@ -14,7 +14,7 @@ use crate::catalog::standing::{
     Standing, file_hint, file_line, notices, pending_line, unchecked_hint,
 };
 use crate::catalog::status::hint;
-use crate::catalog::times::moment;
+use crate::catalog::times::{last_verified, moment};
 use crate::console::Console;
 
 /// Prints the mail.
@@ -102,7 +102,7 @@ fn problem(text: &mut Vec<u8>, file: &FileStatus, copy: Option<&Path>, commands:
     };
     let mut facts = vec![
         format!("recorded: {}", content(&file.recorded)),
-        format!("verified: {}{since}", moment(file.verified)),
+        format!("verified: {}{since}", last_verified(file.verified)),
     ];
     facts.extend(file.found.as_ref().map(|found| format!("found: {}", content(found))));
     facts.extend(copy.map(|copy| format!("same content: {}", console.shown(copy))));
