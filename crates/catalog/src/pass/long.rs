@@ -1,5 +1,5 @@
-//! Long files, which a scrub reads in chunks: where it stands in each is stored with every chunk, so
-//! that it resumes there however it ended, and a file may take longer than the hours of its root.
+//! Long files, which a scrub reads in chunks: where it stands in each is stored with every chunk.
+//! So it resumes there however it ended, and a file may take longer than the hours of its root.
 //!
 //! ```text
 //! LongJobs, an iterator of jobs           -> the engine reads a chunk of each file
@@ -35,8 +35,8 @@ use crate::store::run::RunRow;
 const TRIES: u32 = 3;
 
 impl Pass<'_> {
-    /// These records in the order in which a scrub reads them; each piece with whether it is read in
-    /// chunks. Long files come first, and those that are not ok last. Where the last scrub ended
+    /// These records in the order in which a scrub reads them, in pieces, each with whether it is
+    /// read in chunks. Long files come first, and those that are not ok last. Where the last scrub ended
     /// before it had read a file, the short ones come first, or a file that takes too long would
     /// keep all others from being read.
     pub(crate) fn in_chunks(&self, ids: Vec<i64>) -> Result<Vec<(Vec<i64>, bool)>, CatalogError> {

@@ -84,8 +84,9 @@ impl RunRow {
         })
     }
 
-    /// The newest run of a root that `is_it` chooses. The runs of other roots since then are verified,
-    /// too: with a flipped bit one of them would be this root's, and an older run would stand for it.
+    /// The newest run of a root that `is_it` chooses. The runs of other roots since then are
+    /// verified, too: with a flipped bit one of them would be this root's, and an older run would
+    /// stand for it.
     pub(crate) fn last(
         db: &Connection,
         root: i64,

@@ -383,3 +383,15 @@ fn path_in_a_root_is_found_through_links_above_it() {
     let error = archive.look().root_of(archive.state.path()).unwrap_err();
     assert!(matches!(error, CatalogError::NoRoot(_)), "{error}");
 }
+
+/// Patterns that appear in an ignore file delete no record of a damaged file, and not all others.
+#[test]
+fn excluded_damage_stays_and_a_pattern_for_everything_is_offline() {
+    let archive = Archive::recorded(&["a.log", "b", "c"]);
+    archive.damage("a.log");
+    assert_eq!(archive.verify().lines(), ["damaged a.log"]);
+    archive.write(".lanesumignore", "*.log\n");
+    archive.update();
+    assert_eq!(archive.file("a.log").class, Class::Damaged);
+    assert_eq!(archive.update().summary.attention(), Attention::Problem);
+}

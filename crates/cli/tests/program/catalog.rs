@@ -185,11 +185,11 @@ fn add_of_a_renamed_or_overlapping_directory_names_the_command() {
     let folder = cataloged(&["a", "d/b"]);
     for args in ["add tree/d", "add --dry-run tree/d"] {
         let words = told(&folder, args, 2);
-        let overlaps = "lanesum: tree/d: overlaps with tree, which is in the catalog\n";
+        let overlaps = "lanesum: tree/d: already recorded as part of tree\n";
         assert!(words.starts_with(overlaps), "{words}");
     }
     let words = told(&folder, "add tree/d", 2);
-    assert!(words.ends_with("hint: lanesum forget tree\n"), "{words}");
+    assert!(words.ends_with("hint: lanesum update tree\n"), "{words}");
     fs::rename(folder.path("tree"), folder.path("new")).unwrap();
     let words = told(&folder, "add new", 2);
     assert!(words.contains("new: in the catalog as tree\n"), "{words}");
