@@ -275,7 +275,7 @@ impl Pass<'_> {
         let content = Content::new(&stat, digests);
         finding.found = Some(content.clone());
         self.batch.found(row.file.id, Some(Found { content, error: None }));
-        // The inode of a file that was renamed over this one stays that one's until its record goes.
+        // The inode of a file that was renamed over this one stays with the other record.
         let is_own = self.verb.records() || !self.roots[row.at].renamed_over.contains(&row.file.id);
         let seen = if is_own { stat } else { row.file.stat };
         let seen = Stat { changed: seen.changed, inode: seen.inode, ..row.file.stat };

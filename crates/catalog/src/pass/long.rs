@@ -36,9 +36,9 @@ const TRIES: u32 = 3;
 
 impl Pass<'_> {
     /// These records in the order in which a scrub reads them, in pieces, each with whether it is
-    /// read in chunks. Long files come first, and those that are not ok last. Where the last scrub ended
-    /// before it had read a file, the short ones come first, or a file that takes too long would
-    /// keep all others from being read.
+    /// read in chunks. Long files come first, and those that are not ok last. Where the last scrub
+    /// ended before it had read a file, the short ones come first, or a file that takes too long
+    /// would keep all others from being read.
     pub(crate) fn in_chunks(&self, ids: Vec<i64>) -> Result<Vec<(Vec<i64>, bool)>, CatalogError> {
         let long = self.long_files()?;
         let pass = &self.roots[self.at];

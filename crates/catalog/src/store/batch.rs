@@ -1,8 +1,8 @@
 //! What is to be written, gathered for seconds and committed at once.
 //!
 //! A commit waits for the disk, and rows sorted by their ids touch each page once. So a batch is
-//! ten thousand files or two seconds, whichever is first. A crash loses no more than that of successful
-//! verifications. Findings are reported after their commit.
+//! ten thousand files or two seconds, whichever is first. A crash loses no more than that of
+//! successful verifications. Findings are reported after their commit.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::mem;
