@@ -78,8 +78,8 @@ impl Scan {
         self.blind.iter().map(|blind| blind.files).sum()
     }
 
-    /// Whether most files with the recorded size and time kept their inodes. Where they did not, the
-    /// file system gives new ones at every mount.
+    /// Whether most files with the recorded size and time kept their inodes. Where they did not,
+    /// the file system gives new ones at every mount.
     pub(crate) fn has_stable_inodes(&self) -> bool {
         2 * self.renumbered <= self.same.len()
     }

@@ -1,5 +1,5 @@
-//! Refuses requests that other web sites cause. To listen on the loopback address is not enough: any
-//! site can let its own name resolve to it, or make a browser post a form to it.
+//! Refuses requests that other web sites cause. To listen on the loopback address is not enough:
+//! any site can let its own name resolve to it, or make a browser post a form to it.
 //!
 //! - The page answers to its own names only (421), so that no name of a different site works.
 //! - Requests that change something must come from the page itself. `Origin`, `Sec-Fetch-Site` and

@@ -206,7 +206,8 @@ impl Past {
         }
     }
 
-    /// Whether the run needs attention in a root of this profile: it found problems, or ended early.
+    /// Whether the run needs attention in a root of this profile: it found problems, or ended
+    /// early.
     pub fn needs_attention(&self, profile: Profile) -> bool {
         let found = self.counts.iter().filter(|(_, count)| **count > 0);
         let mut found = found.map(|(class, _)| Attention::of(*class, None, profile));

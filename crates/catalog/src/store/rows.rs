@@ -1,9 +1,9 @@
 //! The files of a root, in byte order of their whole paths: the order in which a walk finds them.
 //!
-//! Paths of directories end in `/`, so in byte order a directory comes when a walk would enter it. The
-//! directories on the way to the current one are a stack, each with the rest of its files; a file comes
-//! before the next directory if its path does. Rows are read in pages, so that no read transaction
-//! lasts: while one does, the log cannot shrink.
+//! Paths of directories end in `/`, so in byte order a directory comes when a walk would enter it.
+//! The directories on the way to the current one are a stack, each with the rest of its files; a
+//! file comes before the next directory if its path does. Rows are read in pages, so that no read
+//! transaction lasts: while one does, the log cannot shrink.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -433,7 +433,8 @@ pub(crate) fn at(db: &Connection, root: i64, path: &[u8]) -> Result<Option<File>
     }
 }
 
-/// The ids of the record at a path of a root, and of all records below it; an empty path is the root.
+/// The ids of the record at a path of a root, and of all records below it; an empty path is the
+/// root.
 pub(crate) fn below(db: &Connection, root: i64, path: &[u8]) -> Result<Vec<i64>, CatalogError> {
     let mut ids: Vec<i64> = at(db, root, path)?.into_iter().map(|file| file.id).collect();
     let (from, to) = if path.is_empty() {

@@ -57,8 +57,8 @@ tables! {
 const MOST: usize = 19;
 
 impl Table {
-    /// The rows that the end of a statement chooses, as `read` has them: its columns are those of the
-    /// table, which it may call `t`, and each row is held against its seal.
+    /// The rows that the end of a statement chooses, as `read` has them: its columns are those of
+    /// the table, which it may call `t`, and each row is held against its seal.
     ///
     /// # Errors
     /// As of [`verify`](Self::verify).

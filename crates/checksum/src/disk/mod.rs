@@ -1,5 +1,5 @@
-//! What file systems tell of directories: what is mounted in them, which volume they are on, and what
-//! is at a path in them.
+//! What file systems tell of directories: what is mounted in them, which volume they are on, and
+//! what is at a path in them.
 
 mod directory;
 mod mounts;
