@@ -10,16 +10,18 @@ use std::time::Instant;
 use anyhow::{Context as _, Result};
 use rusqlite::{Connection, params_from_iter, types::Value};
 
-/// As the catalog's own, in `crates/catalog/src/schema.rs`.
+/// As the catalog's own, in `crates/catalog/src/store/schema.rs`.
 const TABLES: &str = "
 PRAGMA journal_mode = WAL;
 PRAGMA synchronous = FULL;
-CREATE TABLE file(id INTEGER PRIMARY KEY, folder INTEGER NOT NULL, name BLOB NOT NULL,
-  size INTEGER NOT NULL, mtime INTEGER NOT NULL, ctime INTEGER NOT NULL, inode INTEGER NOT NULL,
-  settled INTEGER NOT NULL, algorithms INTEGER NOT NULL, digests BLOB NOT NULL,
-  seal INTEGER NOT NULL, UNIQUE(folder, name)) STRICT;
-CREATE TABLE state(id INTEGER PRIMARY KEY, root INTEGER NOT NULL, checked INTEGER NOT NULL,
-  status INTEGER NOT NULL, seal INTEGER NOT NULL) STRICT;
+CREATE TABLE file(id INTEGER PRIMARY KEY, directory INTEGER NOT NULL, name BLOB NOT NULL,
+  size INTEGER NOT NULL, mtime INTEGER NOT NULL, ctime_after_mtime INTEGER NOT NULL,
+  inode INTEGER NOT NULL, settled INTEGER NOT NULL, algorithms INTEGER NOT NULL,
+  digests BLOB NOT NULL, seal INTEGER NOT NULL, UNIQUE(directory, name)) STRICT;
+CREATE INDEX file_inode ON file(inode);
+CREATE TABLE state(id INTEGER PRIMARY KEY, root INTEGER NOT NULL, verified INTEGER NOT NULL,
+  class INTEGER NOT NULL, reason INTEGER NOT NULL, since INTEGER NOT NULL,
+  seal INTEGER NOT NULL) STRICT;
 ";
 
 /// Rows of a statement, and of a transaction, as the catalog has them.
@@ -49,24 +51,27 @@ impl Rows {
     fn add(&mut self, folder: i64, entry: &DirEntry) -> Result<()> {
         let stat = entry.metadata()?;
         let id = Value::from(self.files.len() as i64 + 1);
-        let time = |seconds: i64, nanoseconds| Value::from(seconds * 1_000_000_000 + nanoseconds);
+        let time = |seconds: i64, nanoseconds| seconds * 1_000_000_000 + nanoseconds;
+        let modified = time(stat.mtime(), stat.mtime_nsec());
+        let changed = time(stat.ctime(), stat.ctime_nsec());
         let digest = u128::from(stat.ino()).wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835);
-        let seal = Value::from(i64::from(digest as u32));
+        let seal = Value::from(i64::from(digest as i32));
         self.files.push(vec![
             id.clone(),
             Value::from(folder),
             Value::from(entry.file_name().as_bytes().to_vec()),
             Value::from(stat.size().cast_signed()),
-            time(stat.mtime(), stat.mtime_nsec()),
-            time(stat.ctime(), stat.ctime_nsec()),
+            Value::from(modified),
+            Value::from(changed - modified),
             Value::from(stat.ino().cast_signed()),
             Value::from(1),
             Value::from(1),
             Value::from(digest.to_le_bytes().to_vec()),
             seal.clone(),
         ]);
-        let checked = Value::from(stat.mtime());
-        self.states.push(vec![id, Value::from(1), checked, Value::from(0), seal]);
+        let (verified, zero) = (Value::from(stat.mtime()), Value::from(0));
+        let state = [id, Value::from(1), verified, zero.clone(), zero.clone(), zero, seal];
+        self.states.push(state.to_vec());
         Ok(())
     }
 
@@ -126,10 +131,10 @@ mod tests {
 
     #[test]
     fn tables_are_as_the_catalogs_own() {
-        let schema = include_str!("../../../../crates/catalog/src/schema.rs");
+        let schema = include_str!("../../../../crates/catalog/src/store/schema.rs");
         let tables: Vec<_> =
             TABLES.split_inclusive(";\n").filter(|it| it.contains("TABLE")).collect();
-        assert_eq!(tables.len(), 2);
+        assert_eq!(tables.len(), 2, "{tables:?}");
         assert!(tables.iter().all(|table| schema.contains(table)), "{tables:?}");
     }
 }
