@@ -11,8 +11,8 @@ fn unchanged(folder: &Path, update: &str) -> Output {
     let script = format!(
         "#!/bin/sh\ncase $1 in\n\
          --version) echo 'lanesum trial' ;;\n\
-         add) echo 'lanesum: /x: add complete: 10 new; 10 files read, 40.96 kB' >&2 ;;\n\
-         update) echo 'lanesum: /x: update complete: {update}' >&2 ;;\n\
+         add) echo 'lanesum: /x: add: 10 recorded; 10 files read, 40.96 kB' >&2 ;;\n\
+         update) echo 'lanesum: /x: update: {update}' >&2 ;;\n\
          esac\n"
     );
     fs::write(&lanesum, script).unwrap();
@@ -34,7 +34,7 @@ fn unchanged(folder: &Path, update: &str) -> Output {
 #[test]
 fn who_looks_at_all_files_and_reads_none_has_a_row() {
     let folder = tempfile::tempdir().unwrap();
-    let output = unchanged(folder.path(), "10 looked as they were; 0 files read, 0 B");
+    let output = unchanged(folder.path(), "10 with the recorded size and time; 0 files read, 0 B");
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{text}");
     for part in ["catalog unchanged: 10 items", " find ", " lanesum-update "] {
@@ -45,7 +45,7 @@ fn who_looks_at_all_files_and_reads_none_has_a_row() {
 #[test]
 fn who_leaves_out_a_file_has_none() {
     let folder = tempfile::tempdir().unwrap();
-    let output = unchanged(folder.path(), "9 looked as they were; 0 files read, 0 B");
+    let output = unchanged(folder.path(), "9 with the recorded size and time; 0 files read, 0 B");
     let text = String::from_utf8_lossy(&output.stdout);
     assert_eq!(output.status.code(), Some(1), "{text}");
     assert!(text.contains("failed    lanesum-update: wrong answer: no "), "{text}");
