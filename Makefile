@@ -91,7 +91,7 @@ test-build:
 # clock: with a thread more than there are processors these take 107 s, not 131.
 test-code: export RUST_TEST_THREADS ?= $(shell expr $$(nproc) + 1)
 test-code:
-	$(CARGO) test $(OURS)
+	$(CARGO) test --no-fail-fast $(OURS)
 
 # Two at a time, the longest first: tests wait for clocks, builds for one crate. All but fuzzing
 # takes what the tests leave of the processors. What failed is named last, below all else.
