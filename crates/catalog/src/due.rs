@@ -79,26 +79,24 @@ pub(crate) struct Times<'c> {
     pub(crate) now: i64,
     /// In seconds.
     pub(crate) period: i64,
-    pub(crate) overdue_after: i64,
+}
+
+/// Whether a file that is ok was verified longer ago than its root allows, or more than a day in
+/// the future.
+pub(crate) fn is_overdue(state: &State, settings: &Settings, now: i64) -> bool {
+    let allowed = i64::from(settings.overdue_after_days()) * DAY;
+    state.is_ok() && (now - state.verified > allowed || state.verified > now + DAY)
 }
 
 impl<'c> Times<'c> {
     pub(crate) fn of(catalog: &'c Catalog, settings: &Settings, now: i64) -> Self {
-        let [period, overdue_after] =
-            [settings.every_days, settings.overdue_after_days()].map(|days| i64::from(days) * DAY);
-        Self { hash: &catalog.schedule_hash, now, period, overdue_after }
+        let period = i64::from(settings.every_days) * DAY;
+        Self { hash: &catalog.schedule_hash, now, period }
     }
 
     /// The time of a verification. Times in the future are not believed.
     fn believed(&self, verified: i64) -> i64 {
         if verified > self.now { i64::MIN / 2 } else { verified }
-    }
-
-    /// Whether a file that is ok was verified longer ago than its root allows, or more than a day
-    /// in the future.
-    pub(crate) fn is_overdue(&self, state: &State) -> bool {
-        let is_old = self.now - state.verified > self.overdue_after;
-        state.is_ok() && (is_old || state.verified > self.now + DAY)
     }
 
     /// The part of the period that the age of a verification is in, of this many parts. The last
@@ -208,22 +206,6 @@ pub(crate) fn plan(
     Ok(Plan { ids, left: waiting })
 }
 
-impl Catalog {
-    /// Files of a root whose last verification is longer ago than it allows.
-    ///
-    /// # Errors
-    /// Those of the catalog.
-    pub fn overdue(&self, root: &Root, now: i64) -> Result<u64, CatalogError> {
-        let times = Times::of(self, &root.settings, now);
-        let mut overdue = 0;
-        State::for_each(&self.db, |state| {
-            overdue += u64::from(state.root == root.id() && times.is_overdue(&state));
-            Ok(())
-        })?;
-        Ok(overdue)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -236,7 +218,7 @@ mod tests {
     }
 
     fn times(hash: &SipHash24, now: i64) -> Times<'_> {
-        Times { hash, now, period: PERIOD * DAY, overdue_after: 2 * PERIOD * DAY }
+        Times { hash, now, period: PERIOD * DAY }
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! How roots and files stand, from stored state alone: columns, never events.
 
 use crate::CatalogError;
-use crate::due::Times;
-use crate::model::{Attention, Class, Reason};
+use crate::due::{Times, is_overdue};
+use crate::model::{Attention, Class};
 use crate::options::Verb;
 use crate::root::Root;
 use crate::store::catalog::Catalog;
@@ -317,9 +317,8 @@ impl RootStatus {
     fn add(&mut self, state: &State, times: &Times<'_>) {
         self.files += 1;
         *self.standing.entry(state.class).or_default() += 1;
-        let is_io_error = state.class == Class::Unchecked && state.reason == Some(Reason::IoError);
-        self.io_errors += u64::from(is_io_error);
-        self.overdue += u64::from(times.is_overdue(state));
+        self.io_errors += u64::from(state.has_io_error());
+        self.overdue += u64::from(is_overdue(state, &self.root.settings, times.now));
         self.by_age[times.age_of(state, self.by_age.len() - 1)] += 1;
         if state.verified > 0 {
             let oldest = self.oldest.map_or(state.verified, |oldest| oldest.min(state.verified));

@@ -113,7 +113,7 @@ impl Pass<'_> {
 
     /// The file has its recorded content.
     fn set_ok(&mut self, row: Row, stat: Stat, digests: Digests) -> Result<(), CatalogError> {
-        let before = self.roots[row.at].states.remove(&row.file.id);
+        let before = self.roots[row.at].take_state(row.file.id);
         if before.is_none() {
             let run = &mut self.roots[self.at].run;
             run.spent = run.spent.saturating_add(cost(stat.size));
@@ -132,7 +132,7 @@ impl Pass<'_> {
             return self.set_moved(row, after, Some(self.began.unwrap_or(now)));
         }
         let root = self.roots[row.at].root.id();
-        self.batch.state(State::ok(row.file.id, root, self.began.unwrap_or(now)));
+        self.put_state(row.at, State::ok(row.file.id, root, self.began.unwrap_or(now)));
         self.count(row.at, Class::Ok, 1);
         if is_refreshed {
             self.batch.update(root, &row.file, after, None);
@@ -170,7 +170,8 @@ impl Pass<'_> {
         if self.verb.records() {
             let target = self.roots[there].root.id();
             if let Some(verified) = verified {
-                self.batch.state(State::ok(id, target, verified));
+                self.roots[row.at].take_state(id);
+                self.put_state(there, State::ok(id, target, verified));
             }
             let to = self.place_of(&row);
             self.batch.update(root, &row.file, after, to);
@@ -181,8 +182,7 @@ impl Pass<'_> {
         let now = self.now();
         let known = self.roots[row.at].states.get(&id).filter(|it| it.class == Class::Moved);
         let state = State { since: known.map_or(now, |it| it.since), ..state };
-        self.batch.state(state);
-        self.roots[row.at].states.insert(id, state);
+        self.put_state(row.at, state);
         self.set_pending_move(&row, after.stat);
         Ok(())
     }
@@ -244,11 +244,11 @@ impl Pass<'_> {
     ) -> Result<(), CatalogError> {
         let (there, mut finding) = self.finding(&row, Class::Edited, reason);
         finding.found = Some(Content::new(&stat, &digests));
-        if self.roots[row.at].states.remove(&row.file.id).is_some() {
+        if self.roots[row.at].take_state(row.file.id).is_some() {
             self.batch.found(row.file.id, None);
         }
         let target = self.roots[there].root.id();
-        self.batch.state(State::ok(row.file.id, target, self.now()));
+        self.put_state(there, State::ok(row.file.id, target, self.now()));
         let is_settled = stat.is_settled_at(self.roots[self.at].run.started);
         let after = File { stat, digests, is_settled, ..row.file.clone() };
         let to = self.place_of(&row);
@@ -290,12 +290,9 @@ impl Pass<'_> {
         let to = if self.verb.records() { self.place_of(row) } else { None };
         if let Some(to) = &to
             && to.root != root
-            && let Some(state) = self.roots[row.at].states.remove(&row.file.id)
+            && let Some(state) = self.roots[row.at].take_state(row.file.id)
         {
-            let state = State { root: to.root, ..state };
-            self.batch.state(state);
-            let there = row.place().0;
-            self.roots[there].states.insert(row.file.id, state);
+            self.put_state(row.place().0, State { root: to.root, ..state });
         }
         if row.to.is_some() && to.is_none() {
             self.set_pending_move(row, seen);

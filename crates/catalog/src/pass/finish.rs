@@ -1,17 +1,15 @@
 //! The end of a run: how the root stands is stored, and its summary is made.
 
-use std::collections::HashMap;
-
 use rusqlite::Connection;
 
 use super::state::Pass;
 use crate::CatalogError;
-use crate::model::{Attention, Class, Finding, Reason};
+use crate::model::{Class, Finding, Reason};
 use crate::options::Verb;
 use crate::root::{Offline, Root};
-use crate::settings::DAY;
 use crate::status::Outcome;
-use crate::store::rows::State;
+use crate::store::run::RunRow;
+use crate::store::total::Total;
 use crate::summary::{Halt, Summary};
 
 impl Pass<'_> {
@@ -83,30 +81,21 @@ impl Pass<'_> {
 
     fn summaries(self) -> Result<Vec<Summary>, CatalogError> {
         let clock_is_behind = self.clock_is_behind()?;
-        let mut standing = standing(&self.catalog.db, &self.roots_of_runs(), self.now())?;
+        let db = &self.catalog.db;
         let mut summaries = Vec::new();
-        for pass in self.roots.into_iter().filter(|pass| pass.run.id > 0) {
-            let root = Root::find(&self.catalog.db, pass.root.id())?.unwrap_or(pass.root);
-            let Standing { counts, io_errors, overdue } =
-                standing.remove(&root.id()).unwrap_or_default();
+        for mut pass in self.roots.into_iter().filter(|pass| pass.run.id > 0) {
+            let id = pass.root.id();
+            pass.summarize(Total::of(db, id)?.files.max(0).cast_unsigned());
             summaries.push(Summary {
-                root,
+                root: Root::find(db, id)?.unwrap_or(pass.root),
                 counts: pass.run.counts,
                 files: pass.run.files.max(0).cast_unsigned(),
                 bytes: pass.run.bytes.max(0).cast_unsigned(),
-                standing: counts,
-                io_errors,
-                overdue,
                 clock_is_behind,
                 ..pass.summary
             });
         }
         Ok(summaries)
-    }
-
-    fn roots_of_runs(&self) -> Vec<Root> {
-        let of_runs = self.roots.iter().filter(|pass| pass.run.id > 0);
-        of_runs.map(|pass| pass.root.clone()).collect()
     }
 
     /// Whether the clock is behind an earlier run, and a verification of that time is still there.
@@ -118,41 +107,11 @@ impl Pass<'_> {
     }
 }
 
-/// How the records of a root stand.
-#[derive(Default)]
-struct Standing {
-    counts: crate::summary::Counts,
-    io_errors: u64,
-    overdue: u64,
-}
-
-fn standing(
-    db: &Connection,
-    roots: &[Root],
-    now: i64,
-) -> Result<HashMap<i64, Standing>, CatalogError> {
-    let days = |root: &Root| i64::from(root.settings.overdue_after_days());
-    let oldest: HashMap<i64, i64> =
-        roots.iter().map(|root| (root.id(), now - days(root) * i64::from(DAY))).collect();
-    let mut all: HashMap<i64, Standing> = HashMap::new();
-    State::for_each(db, |state| {
-        let Some(oldest) = oldest.get(&state.root) else { return Ok(()) };
-        let standing = all.entry(state.root).or_default();
-        *standing.counts.entry(state.class).or_default() += 1;
-        let is_error = Attention::of(state.class, state.reason, crate::model::Profile::Archive);
-        let is_error = state.class == Class::Unchecked && is_error == Attention::Problem;
-        standing.io_errors += u64::from(is_error);
-        standing.overdue += u64::from(state.is_ok() && state.verified < *oldest);
-        Ok(())
-    })?;
-    Ok(all)
-}
-
 /// Stores that runs after this one ended since the catalog is damaged, as far as it can be written.
 pub(crate) fn note_damage(db: &Connection, last: i64, verb: Verb, now: i64) {
-    let Ok(newest) = crate::store::run::RunRow::last_id(db) else { return };
+    let Ok(newest) = RunRow::last_id(db) else { return };
     for id in last + 1..=newest {
-        let begun = crate::store::run::RunRow::find(db, id);
+        let begun = RunRow::find(db, id);
         if let Ok(Some(mut run)) = begun
             && run.verb == verb.name()
         {

@@ -150,8 +150,7 @@ impl Pass<'_> {
         self.count(there, Class::Moved, 1);
         self.roots[there].renamed.entry(at).or_default().add(file.path(), path);
         if self.verb.records() {
-            self.roots[at].states.remove(&file.id);
-            self.batch.delete(self.roots[at].root.id(), &file);
+            self.delete(at, &file);
         } else {
             self.set_state(at, file.id, Class::Moved, None)?;
         }
@@ -215,12 +214,7 @@ impl Pass<'_> {
             self.batch.found(row.file.id, None);
         }
         let after = File { stat, ..row.file.clone() };
-        let (at, id) = (row.at, row.file.id);
-        self.set_moved(row, after, verified)?;
-        if self.verb.records() {
-            self.roots[at].states.remove(&id);
-        }
-        Ok(())
+        self.set_moved(row, after, verified)
     }
 
     /// A moved file that is damaged or unchecked, which only a read changes.
@@ -261,9 +255,8 @@ impl Pass<'_> {
         if self.verb.records() && profile == Profile::Working {
             let now = self.now();
             let root = self.roots[at].root.id();
-            self.roots[at].states.remove(&file.id);
             self.batch.keep_deleted(root, file, now);
-            self.batch.delete(root, file);
+            self.delete(at, file);
             self.report(at, finding, true);
             return Ok(());
         }
@@ -314,9 +307,8 @@ impl Pass<'_> {
                 continue;
             }
             self.roots[at].summary.skipped.deleted += 1;
-            self.roots[at].states.remove(&file.id);
             self.batch.keep_deleted(root, file, now);
-            self.batch.delete(root, file);
+            self.delete(at, file);
         }
     }
 

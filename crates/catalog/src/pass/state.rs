@@ -10,11 +10,12 @@ use lanesum_checksum::Algorithms;
 use lanesum_checksum::disk::{MountTable, Mounts};
 use lanesum_checksum::engine::{Pace, Pressure};
 use lanesum_list::{Digest, Digests};
-use rusqlite::Transaction;
+use rusqlite::{Connection, Transaction};
 
 use super::chain::Chain;
 use super::row::{Limits, Row};
 use crate::CatalogError;
+use crate::due::is_overdue;
 use crate::model::{Class, Finding, Reason, Renamed, Stat};
 use crate::options::{Options, Verb};
 use crate::root::Root;
@@ -38,8 +39,9 @@ pub(crate) struct RootPass {
     pub(crate) root: Root,
     pub(crate) run: RunRow,
     pub(crate) summary: Summary,
-    /// The records that are not ok.
+    /// The records that are not ok, and those that are and were not verified for too long.
     pub(crate) states: HashMap<i64, State>,
+    overdue: HashSet<i64>,
     /// Device and inode of its directory when the pass began.
     place: Option<[u64; 2]>,
     mounts: Vec<Vec<u8>>,
@@ -65,7 +67,7 @@ pub(crate) struct RootPass {
 }
 
 impl RootPass {
-    fn new(root: Root, run: RunRow, verb: Verb, states: HashMap<i64, State>) -> Self {
+    fn new(root: Root, run: RunRow, verb: Verb) -> Self {
         let mounts = mounts_of(&root);
         Self {
             summary: Summary::new(root.clone(), verb),
@@ -73,7 +75,8 @@ impl RootPass {
             mounts,
             root,
             run,
-            states,
+            states: HashMap::new(),
+            overdue: HashSet::new(),
             gone: Vec::new(),
             new: Vec::new(),
             renamed_over: HashSet::new(),
@@ -169,10 +172,10 @@ impl<'a> Pass<'a> {
             // What the caller has may be older than another run.
             let root = Root::find(&catalog.db, root.id())?;
             let root = root.ok_or_else(|| CatalogError::NoRoot(roots[0].path.clone()))?;
-            let states = State::not_ok(&catalog.db, root.id())?;
             let run = RunRow::begun(id, root.id(), (verb, scope), started);
-            passes.push(RootPass::new(root, run, verb, states));
+            passes.push(RootPass::new(root, run, verb));
         }
+        load_states(&catalog.db, &mut passes, started)?;
         let mut pass = Self {
             batch: Batch::new(&catalog.db)?,
             partly_read: crate::store::chunk::partly_read_files(&catalog.db)?,
@@ -202,8 +205,8 @@ impl<'a> Pass<'a> {
         if let Some(place) = self.roots.iter().position(|it| it.root.id() == root.id()) {
             return Ok(place);
         }
-        let states = State::not_ok(&self.catalog.db, root.id())?;
-        let mut passive = RootPass::new(root, RunRow::default(), self.verb, states);
+        let mut passive = RootPass::new(root, RunRow::default(), self.verb);
+        load_states(&self.catalog.db, std::slice::from_mut(&mut passive), self.now())?;
         passive.is_over = true;
         self.roots.push(passive);
         Ok(self.roots.len() - 1)
@@ -258,6 +261,7 @@ impl<'a> Pass<'a> {
         let now = self.now();
         self.batch.discard(&self.catalog.db)?;
         self.told.clear();
+        load_states(&self.catalog.db, &mut self.roots, now)?;
         let pass = &mut self.roots[self.at];
         pass.run.counts.clone_from(&pass.kept);
         how(pass, now);
@@ -304,23 +308,76 @@ impl<'a> Pass<'a> {
         let state = State { id, root, verified, class, reason, since };
         let is_news = before.map(|it| (it.class, it.reason)) != Some((class, reason));
         if is_news {
-            self.batch.state(state);
-            self.roots[at].states.insert(id, state);
+            self.put_state(at, state);
         }
         Ok(is_news)
     }
 
+    /// Stores how a record of a root stands from now on.
+    pub(crate) fn put_state(&mut self, at: usize, state: State) {
+        let now = self.now();
+        self.roots[at].note_state(state, now);
+        self.batch.state(state);
+    }
+
+    /// Deletes a record of a root.
+    pub(crate) fn delete(&mut self, at: usize, file: &File) {
+        self.roots[at].take_state(file.id);
+        self.batch.delete(self.roots[at].root.id(), file);
+    }
+
     /// Stores that a record is ok without a verification of it.
     pub(crate) fn set_as_recorded(&mut self, at: usize, id: i64) {
-        if let Some(before) = self.roots[at].states.remove(&id) {
-            let root = self.roots[at].root.id();
-            self.batch.state(State::ok(id, root, before.verified));
+        if let Some(before) = self.roots[at].take_state(id) {
+            self.put_state(at, State::ok(id, before.root, before.verified));
             self.batch.found(id, None);
         }
     }
 }
 
+/// Loads the states of the records of roots.
+fn load_states(db: &Connection, passes: &mut [RootPass], now: i64) -> Result<(), CatalogError> {
+    for pass in &mut *passes {
+        pass.states.clear();
+        pass.overdue.clear();
+    }
+    State::for_each(db, |state| {
+        if let Some(pass) = passes.iter_mut().find(|pass| pass.root.id() == state.root) {
+            pass.note_state(state, now);
+        }
+        Ok(())
+    })
+}
+
 impl RootPass {
+    fn note_state(&mut self, state: State, now: i64) {
+        self.take_state(state.id);
+        if !state.is_ok() {
+            self.states.insert(state.id, state);
+        } else if is_overdue(&state, &self.root.settings, now) {
+            self.overdue.insert(state.id);
+        }
+    }
+
+    /// Takes a record out that is deleted, moves to another root, or gets another state. Gives its
+    /// state, if it was not ok.
+    pub(crate) fn take_state(&mut self, id: i64) -> Option<State> {
+        self.overdue.remove(&id);
+        self.states.remove(&id)
+    }
+
+    /// Completes the summary by how all records stand, of which there are this many.
+    pub(crate) fn summarize(&mut self, records: u64) {
+        let summary = &mut self.summary;
+        let ok = records.saturating_sub(self.states.len() as u64);
+        summary.standing = Counts::from([(Class::Ok, ok)]);
+        for state in self.states.values() {
+            *summary.standing.entry(state.class).or_default() += 1;
+            summary.io_errors += u64::from(state.has_io_error());
+        }
+        summary.overdue = self.overdue.len() as u64;
+    }
+
     /// Leaves the root alone.
     pub(crate) fn set_offline(&mut self, reason: Reason, missing: u64, now: i64) {
         let known = self.root.offline.as_ref().filter(|it| it.reason == reason);

@@ -95,6 +95,10 @@ impl State {
         self.class == Class::Ok
     }
 
+    pub(crate) fn has_io_error(&self) -> bool {
+        self.class == Class::Unchecked && self.reason == Some(Reason::IoError)
+    }
+
     pub(crate) fn read(row: &Row<'_>, first: usize) -> Result<Self, CatalogError> {
         Self::of(STATE.verified::<6>(row, first)?)
     }

@@ -39,8 +39,8 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use lanesum_catalog::{
-    Accepted, Catalog, CatalogError, Class, FileFilter, FileStatus, Finding, Forgotten, Options,
-    Profile, Root, RootStatus, Selection, Settings, Summary, Target, Task,
+    Accepted, Catalog, CatalogError, Class, Counts, FileFilter, FileStatus, Finding, Forgotten,
+    Options, Profile, Root, RootStatus, Selection, Settings, Summary, Target, Task,
 };
 use tempfile::TempDir;
 
@@ -355,6 +355,16 @@ struct Report {
     summary: Summary,
 }
 
+/// A run follows the states of its records, and reads them no second time.
+fn assert_stands_as_stored(summary: &Summary, catalog: &Catalog, now: i64) {
+    let stored = catalog.status(now).unwrap();
+    let stored = stored.iter().find(|it| it.root.id() == summary.root.id()).unwrap();
+    let of = |counts: &Counts| counts.clone().into_iter().filter(|it| it.1 > 0).collect::<Vec<_>>();
+    assert_eq!(of(&summary.standing), of(&stored.standing));
+    let [io_errors, overdue] = [stored.io_errors, stored.overdue];
+    assert_eq!([summary.io_errors, summary.overdue], [io_errors, overdue]);
+}
+
 impl Report {
     /// One for each target.
     fn all(catalog: &mut Catalog, targets: &[Target], task: &Task, options: &Options) -> Vec<Self> {
@@ -365,6 +375,9 @@ impl Report {
         };
         let summaries = catalog.run(targets, task, options, &mut take).unwrap();
         assert_eq!(summaries.len(), targets.len());
+        for summary in &summaries {
+            assert_stands_as_stored(summary, catalog, (options.clock)());
+        }
         let of = |summary: Summary| {
             let id = summary.root.id();
             let own = findings.iter().filter(|(root, _)| *root == id);
