@@ -38,7 +38,7 @@ pub(crate) struct Entry {
     pub(crate) path: Vec<u8>,
     pub(crate) stat: Stat,
     pub(crate) device: u64,
-    /// When it was made, where that is known.
+    /// When it was made; none where that is not known, or all its times are as recorded.
     pub(crate) born: Option<i64>,
 }
 

@@ -25,6 +25,9 @@ use crate::store::rows::{File, Files, Finder, State, with_inode};
 /// and its record.
 type Replaced = HashMap<(u64, i64), (Option<i64>, usize, i64, Vec<u8>)>;
 
+/// By device and inode, what is recorded of files that are gone.
+type Wanted = HashMap<(u64, i64), Stat>;
+
 /// A record whose file was renamed over that of the record `over`, at a path of the root `there`.
 pub(crate) struct RenamedOver {
     pub(crate) at: usize,
@@ -61,8 +64,8 @@ impl Pass<'_> {
     ) -> Result<(MovedRows, Vec<RenamedOver>), CatalogError> {
         self.gather_from_others()?;
         let (loose, places) = self.loose()?;
-        let wanted: HashSet<(u64, i64)> =
-            loose.iter().filter_map(|it| Some((it.device?, it.stat.inode))).collect();
+        let inode = |it: &Loose| Some(((it.device?, it.stat.inode), it.stat));
+        let wanted: Wanted = loose.iter().filter_map(inode).collect();
         let (entries, files) = self.entries(&wanted);
         let replaced = self.replaced(replaced, &wanted);
         let made = replaced.iter().map(|(inode, it)| (*inode, it.0)).collect();
@@ -109,14 +112,16 @@ impl Pass<'_> {
         Ok((loose, places))
     }
 
-    /// All new files, with their places; those that are wanted with the times of their births.
-    fn entries(&self, wanted: &HashSet<(u64, i64)>) -> (Vec<Entry>, Places) {
+    /// All new files, with their places. Where an inode is wanted and its times or size are
+    /// not as recorded, the time of its birth tells whether it is the same file.
+    fn entries(&self, wanted: &Wanted) -> (Vec<Entry>, Places) {
         let (mut entries, mut places) = (Vec::new(), Vec::new());
         for (at, pass) in self.roots.iter().enumerate() {
             let device = pass.device();
             for (index, new) in pass.new.iter().enumerate() {
-                let is_wanted = wanted.contains(&(device, new.stat.inode));
-                let born = if is_wanted { born(&pass.root.path_of(&new.path)) } else { None };
+                let recorded = wanted.get(&(device, new.stat.inode));
+                let is_open = recorded.is_some_and(|recorded| *recorded != new.stat);
+                let born = if is_open { born(&pass.root.path_of(&new.path)) } else { None };
                 entries.push(Entry { path: new.path.clone(), stat: new.stat, device, born });
                 places.push((at, index));
             }
@@ -124,17 +129,13 @@ impl Pass<'_> {
         (entries, places)
     }
 
-    fn replaced(
-        &self,
-        scans: &[HashMap<i64, (Vec<u8>, i64)>],
-        wanted: &HashSet<(u64, i64)>,
-    ) -> Replaced {
+    fn replaced(&self, scans: &[HashMap<i64, (Vec<u8>, i64)>], wanted: &Wanted) -> Replaced {
         let mut all = HashMap::new();
         for ((at, pass), replaced) in self.roots.iter().enumerate().zip(scans) {
             let device = pass.device();
             for (inode, (path, id)) in replaced {
                 let key = (device, *inode);
-                if wanted.contains(&key) {
+                if wanted.contains_key(&key) {
                     let made = born(&pass.root.path_of(path));
                     all.insert(key, (made, at, *id, path.clone()));
                 }
