@@ -30,10 +30,10 @@ pub(crate) const DAY: i64 = 24 * 60 * 60;
 
 /// Scrubs that began longer ago belong to the budget of another day. A timer is not exact: if two
 /// scrubs began a minute less than a day apart, the second would read nothing.
-const ALMOST_A_DAY: i64 = 22 * 60 * 60;
+pub(crate) const ALMOST_A_DAY: i64 = 22 * 60 * 60;
 
 /// Files that are read in the order of their ids, which is about their order on the disk.
-pub(crate) const BATCH: usize = 10_000;
+const BATCH: usize = 10_000;
 
 /// A file that may be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -126,7 +126,7 @@ pub(crate) fn cost(size: i64) -> i64 {
 }
 
 /// The rest of a day's budget for this many files and bytes, after this much was spent.
-pub(crate) fn budget(total: Total, every_days: u32, is_late: bool, spent: i64) -> i64 {
+fn budget(total: Total, every_days: u32, is_late: bool, spent: i64) -> i64 {
     let factor = if is_late { 2.0 } else { 1.5 };
     let total = total.files.saturating_mul(cost(0)).saturating_add(total.bytes);
     let day = factor * total as f64 / f64::from(every_days.max(1));
@@ -135,7 +135,7 @@ pub(crate) fn budget(total: Total, every_days: u32, is_late: bool, spent: i64) -
 
 /// The share of the budget of the scrubs of a root that began after one time, and not after
 /// another.
-pub(crate) fn spent(db: &Connection, root: i64, from: i64, to: i64) -> Result<i64, CatalogError> {
+fn spent(db: &Connection, root: i64, from: i64, to: i64) -> Result<i64, CatalogError> {
     // Those of a day are among the last runs.
     let which = "WHERE id > (SELECT coalesce(max(id), 0) FROM run) - 20000 \
                  AND root = ?1 AND started > ?2 AND started <= ?3";
@@ -144,21 +144,74 @@ pub(crate) fn spent(db: &Connection, root: i64, from: i64, to: i64) -> Result<i6
     Ok(scrubs.fold(0, |spent, run| spent.saturating_add(run.spent)))
 }
 
+/// How much one run reads at most.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Most {
+    files: usize,
+    bytes: i64,
+}
+
+impl Most {
+    pub(crate) const ALL: Self = Self { files: usize::MAX, bytes: i64::MAX };
+    /// A daemon lets other commands have the catalog between two parts.
+    pub(crate) const PART: Self = Self { files: BATCH, bytes: 8 << 30 };
+}
+
 /// The files that a scrub reads.
 #[derive(Debug, Default)]
 pub(crate) struct Plan {
     /// Records, in the order in which they are read.
     pub(crate) ids: Vec<i64>,
+    /// Their bytes, as far as a budget counts them.
+    pub(crate) bytes: i64,
     /// Files that are due, and that the budget leaves for another day.
     pub(crate) left: u64,
+    /// Whether more is to be read at once, after these.
+    pub(crate) goes_on: bool,
+    /// Records of files that are not ok. They come last, so that they do not use up a limit.
+    bad: Vec<i64>,
 }
 
-/// Plans a scrub of a root.
+impl Plan {
+    /// Takes files as far as the budget goes, and one file more. `size` is not asked without a
+    /// budget.
+    fn of(
+        chosen: &[Candidate],
+        mut budget: Option<i64>,
+        most: Most,
+        mut size: impl FnMut(i64) -> Result<i64, CatalogError>,
+    ) -> Result<Self, CatalogError> {
+        let mut plan = Self::default();
+        for candidate in chosen {
+            if !candidate.is_ok {
+                plan.bad.push(candidate.id);
+            } else if budget.is_some_and(|left| left <= 0) {
+                plan.left += 1;
+            } else if plan.ids.len() >= most.files || plan.bytes >= most.bytes {
+                plan.goes_on = true;
+            } else {
+                if let Some(left) = &mut budget {
+                    let size = size(candidate.id)?;
+                    *left -= cost(size);
+                    plan.bytes += size;
+                }
+                plan.ids.push(candidate.id);
+            }
+        }
+        if plan.goes_on {
+            plan.bad.clear();
+        }
+        Ok(plan)
+    }
+}
+
+/// Plans a scrub of a root. The scrubs that began after `since` count against its budget.
 pub(crate) fn plan(
     catalog: &Catalog,
     root: &Root,
     selection: &Selection,
-    now: i64,
+    (since, now): (i64, i64),
+    most: Most,
 ) -> Result<Plan, CatalogError> {
     let mut states = Vec::new();
     State::for_each(&catalog.db, |state| {
@@ -168,48 +221,43 @@ pub(crate) fn plan(
         Ok(())
     })?;
     let chosen = choose(selection, states, &Times::of(catalog, &root.settings, now));
-    let mut left = i64::MAX;
-    if !selection.is_chosen() {
-        let spent = spent(&catalog.db, root.id(), now - ALMOST_A_DAY, now)?;
-        let first = chosen.iter().find(|it| it.is_ok);
-        let is_late = first.is_some_and(|first| first.due < now - DAY);
-        left = budget(Total::of(&catalog.db, root.id())?, root.settings.every_days, is_late, spent);
-    }
+    let budget = if selection.is_chosen() {
+        None
+    } else {
+        let spent = spent(&catalog.db, root.id(), since, now)?;
+        let total = Total::of(&catalog.db, root.id())?;
+        Some(budget(total, root.settings.every_days, is_late(&chosen, now), spent))
+    };
     let mut finder = Finder::new(catalog.reader()?);
-    let (mut ids, mut bad, mut waiting) = (Vec::new(), Vec::new(), 0);
-    for candidate in &chosen {
-        if !candidate.is_ok {
-            bad.push(candidate.id);
-        } else if left <= 0 {
-            waiting += 1;
-        } else {
-            if left < i64::MAX
-                && let Some(file) = finder.find(candidate.id)?
-            {
-                left -= cost(file.stat.size);
-            }
-            ids.push(candidate.id);
-        }
-    }
+    let size = |id| Ok(finder.find(id)?.map_or(0, |file| file.stat.size));
+    let mut plan = Plan::of(&chosen, budget, most, size)?;
     // If a limit may end the run, the files stay in the order of their due times. Files that were
     // read become the newest, and the next run goes on after them.
     if selection.max_bytes.is_none() && selection.max_time.is_none() {
-        ids.chunks_mut(BATCH).for_each(<[i64]>::sort_unstable);
-        bad.sort_unstable();
-    } else if !bad.is_empty() {
+        plan.ids.chunks_mut(BATCH).for_each(<[i64]>::sort_unstable);
+        plan.bad.sort_unstable();
+    } else if !plan.bad.is_empty() {
         // Without a rotation each run would begin with the same files.
-        let start = catalog.schedule_hash.hash(&now.to_le_bytes()) % bad.len() as u64;
-        bad.rotate_left(start as usize);
+        let start = catalog.schedule_hash.hash(&now.to_le_bytes()) % plan.bad.len() as u64;
+        plan.bad.rotate_left(start as usize);
     }
-    // They come last, so that they do not use up a limit.
-    ids.append(&mut bad);
-    Ok(Plan { ids, left: waiting })
+    plan.ids.append(&mut plan.bad);
+    Ok(plan)
+}
+
+/// Whether files are late by more than a day.
+fn is_late(chosen: &[Candidate], now: i64) -> bool {
+    chosen.iter().find(|it| it.is_ok).is_some_and(|first| first.due < now - DAY)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
+    use jiff::tz::TimeZone;
+
     use super::*;
-    use crate::model::Class;
+    use crate::model::{Class, Window, midnight};
 
     const PERIOD: i64 = 90;
 
@@ -288,5 +336,138 @@ mod tests {
         assert_eq!(ids(Selection { bad: true, percent: Some(1.0), ..none() }).len(), 11);
         let due = ids(none());
         assert!((91..100).all(|id| due.contains(&id)) && !due.contains(&1), "{due:?}");
+    }
+
+    #[test]
+    fn plan_ends_with_the_budget_or_its_part_and_bad_files_come_last() {
+        let candidate = |id: i64| Candidate { due: id, id, is_ok: id % 100 != 7 };
+        let chosen: Vec<_> = (0..30_000).map(candidate).collect();
+        let of = |budget, most, size| Plan::of(&chosen, budget, most, |_| Ok(size)).unwrap();
+        let plan = of(Some(10 * cost(10) - 5), Most::ALL, 10);
+        assert_eq!((plan.ids.len(), plan.ids[9], plan.bytes), (10, 10, 100), "those due first");
+        assert_eq!((plan.left, plan.bad.len(), plan.goes_on), (29_690, 300, false));
+        assert!(of(Some(0), Most::ALL, 1).ids.is_empty());
+        assert_eq!(of(None, Most::ALL, 1).ids.len(), 29_700);
+        let part = of(Some(i64::MAX), Most::PART, 1);
+        assert_eq!((part.ids.len(), part.bad.len(), part.goes_on), (BATCH, 0, true));
+        assert_eq!(of(Some(i64::MAX), Most::PART, 4 << 30).ids.len(), 2);
+        let last = Plan::of(&chosen[..100], Some(i64::MAX), Most::PART, |_| Ok(1)).unwrap();
+        assert_eq!((last.ids.len(), last.bad.len(), last.goes_on), (99, 1, false));
+    }
+
+    /// A root, and the daemon that verifies it.
+    struct World {
+        hash: SipHash24,
+        zone: TimeZone,
+        window: Window,
+        rate: i64,
+        /// Of each file its last verification, by the clock and in truth, and its size.
+        files: Vec<[i64; 3]>,
+        total: i64,
+        /// When the runs began by the clock, and what they took of the budget.
+        runs: Vec<(i64, i64)>,
+        /// The bytes that were read on each day in truth.
+        days: BTreeMap<i64, i64>,
+        /// The day on which everything due was read.
+        done: i64,
+        /// How far the clock is ahead of the truth.
+        ahead: i64,
+    }
+
+    impl World {
+        fn grow(&mut self, files: usize, now: i64) {
+            for id in self.files.len()..self.files.len() + files {
+                // Most are small. The largest are a hundred times the mean.
+                let u = self.hash.hash_u64(id as u64 + 7) as f64 / 2_f64.powi(64);
+                let size = (1e6 / (u + 0.001)) as i64 / 7;
+                self.files.push([now, now - self.ahead, size]);
+                self.total += size;
+            }
+        }
+
+        /// Does what the daemon does when it wakes. Returns when it wakes next.
+        fn wake(&mut self, now: i64) -> i64 {
+            const QUARTER: i64 = 15 * 60;
+            let today = midnight(now, &self.zone);
+            if self.done == today || !self.window.is_open(now, &self.zone) {
+                return now + QUARTER - now % QUARTER;
+            }
+            let states = self.files.iter().zip(0..).map(|(file, id)| state(id, file[0], Class::Ok));
+            let chosen = choose(&Selection::default(), states.collect(), &times(&self.hash, now));
+            let of_today = self.runs.iter().filter(|(at, _)| (today..=now).contains(at));
+            let spent = of_today.map(|(_, cost)| cost).sum();
+            let total = Total { files: self.files.len() as i64, bytes: self.total };
+            let left = budget(total, PERIOD as u32, is_late(&chosen, now), spent);
+            let files = &self.files;
+            let size = |id: i64| Ok(files[id as usize][2]);
+            let plan = Plan::of(&chosen, Some(left), Most::PART, size).unwrap();
+            let end = now + plan.bytes / self.rate;
+            for &id in &plan.ids {
+                let file = &mut self.files[id as usize];
+                (file[0], file[1]) = (end, end - self.ahead);
+            }
+            self.runs.push((now, plan.ids.len() as i64 * cost(0) + plan.bytes));
+            *self.days.entry(midnight(now - self.ahead, &self.zone)).or_default() += plan.bytes;
+            if !plan.goes_on {
+                self.done = today;
+            }
+            end
+        }
+    }
+
+    /// Growth, a month off, a clock that is set back and ahead, and summer times.
+    #[test]
+    fn no_day_is_heavy_and_no_file_gets_old_in_two_years_of_a_daemon() {
+        const MOST: usize = 10_000;
+        // An hour before midnight in Berlin, in winter.
+        let began = 1_767_222_000;
+        let mut world = World {
+            hash: SipHash24::new(&[3; 16]),
+            zone: TimeZone::posix("CET-1CEST,M3.5.0,M10.5.0/3").unwrap(),
+            window: "1:00-6:00".parse().unwrap(),
+            rate: 1,
+            files: Vec::new(),
+            total: 0,
+            runs: Vec::new(),
+            days: BTreeMap::new(),
+            done: 0,
+            ahead: 0,
+        };
+        world.grow(MOST / 2, began);
+        // Three times the rate that the files need in the end.
+        world.rate = 3 * 2 * world.total / PERIOD / (5 * 3600);
+        let mut truth = began;
+        for day in 1..=730 {
+            let end = began + day * DAY;
+            // The clock is set at noon. A wrong one is right again after a week, and after a day.
+            let set = [(420, -3 * DAY), (427, 0), (500, 40 * DAY), (501, 0)];
+            let set = set.iter().find(|(date, _)| *date == day).map(|(_, ahead)| *ahead);
+            for (until, ahead) in [(end - DAY / 2, set), (end, None)] {
+                while truth < until && !(301..=330).contains(&day) {
+                    let now = truth + world.ahead;
+                    truth = (world.wake(now).max(now + 1) - world.ahead).min(until.max(truth + 1));
+                }
+                truth = truth.max(until);
+                world.ahead = ahead.unwrap_or(world.ahead);
+            }
+            if day <= 400 && day % 5 == 0 {
+                world.grow(MOST / 160, truth + world.ahead);
+            }
+            let oldest = world.files.iter().map(|file| truth - file[1]).max().unwrap() / DAY;
+            let most = match day {
+                300..=400 => PERIOD + 31 + 3,
+                // Verifications at a wrong time are not believed, and repeated over the next days.
+                420..=600 => PERIOD + 8,
+                _ => PERIOD + 2,
+            };
+            assert!(oldest <= most, "day {day}: {oldest} days");
+        }
+        let (even, largest) = (world.total as f64 / PERIOD as f64, 150e6);
+        assert!(world.files.len() >= MOST * 99 / 100);
+        for (date, bytes) in &world.days {
+            // The file that uses the budget up is read whole.
+            let load = (*bytes as f64 - largest) / even;
+            assert!(load <= 2.0, "{date}: {load} times the even load");
+        }
     }
 }

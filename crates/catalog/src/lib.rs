@@ -6,7 +6,7 @@
 //! | record edits, moves and new files | [`Catalog::run`] with [`Task::Update`] |
 //! | compare names, sizes and times | [`Task::Scan`] |
 //! | read everything | [`Task::Verify`] |
-//! | read every file once in a period | [`Task::Scrub`]; as a daemon does: [`Agenda`] |
+//! | read every file once in a period | [`Task::Scrub`]; as a daemon does: [`Catalog::next_part`] |
 //! | record a file as it is, or delete its record | [`Catalog::accept`], [`Catalog::forget`] |
 //! | record that a root was renamed | [`Catalog::relocate`] |
 //! | know how roots and files stand | [`Catalog::status`], [`Catalog::files`] |
@@ -23,7 +23,7 @@
 //! root.rs     directories in the catalog; settings.rs, control.rs, load.rs: how each is looked after
 //! scan.rs     a root's entries against its records
 //! pass/       scan -> pair -> read -> judge -> write, with a policy for each verb
-//! due.rs      the schedule and the budget of the scrub; agenda/: as a daemon follows it
+//! due.rs      the schedule and the budget of the scrub; part.rs: as a daemon follows it
 //! status.rs   the state of roots; files.rs: of files; log.rs: runs and what they reported
 //! import/     what checksum lists say; accept.rs, forget.rs, relocate.rs
 //! ```
@@ -34,7 +34,6 @@
 #![forbid(unsafe_code)]
 
 mod accept;
-mod agenda;
 mod birth;
 mod control;
 mod due;
@@ -46,6 +45,7 @@ mod load;
 mod log;
 mod model;
 mod options;
+mod part;
 mod pass;
 mod relocate;
 mod root;
@@ -57,7 +57,6 @@ mod summary;
 mod walk;
 
 pub use accept::Accepted;
-pub use agenda::{Agenda, Next, Part};
 pub use control::Control;
 pub use error::CatalogError;
 pub use files::{Deleted, FileFilter, FileStatus, Pending};
@@ -65,8 +64,9 @@ pub use forget::{Forgotten, ForgottenPath};
 pub use import::{Import, Imported};
 pub use load::Load;
 pub use log::Event;
-pub use model::{Attention, Class, Content, Finding, Profile, Reason, Stat, Window};
+pub use model::{Attention, Class, Content, Finding, Profile, Reason, Stat, Window, midnight};
 pub use options::{GoesOn, Options, Selection, Target, Task, Verb};
+pub use part::Part;
 pub use pass::OnFinding;
 pub use relocate::Relocated;
 pub use root::{Offline, Root};

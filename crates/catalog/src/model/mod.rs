@@ -15,5 +15,4 @@ pub(crate) use pair::{Entry, Loose, Pairing, agree, match_content, pair};
 pub(crate) use renamed::Renamed;
 pub use stat::Stat;
 pub(crate) use stat::nanoseconds;
-pub use window::Window;
-pub(crate) use window::{midnight, next_midnight};
+pub use window::{Window, midnight};

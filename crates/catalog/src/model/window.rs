@@ -3,9 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-use jiff::civil::{Date, Time};
 use jiff::tz::TimeZone;
-use jiff::{Timestamp, ToSpan as _, Zoned};
+use jiff::{Timestamp, Zoned};
 
 /// Minutes of a day.
 const DAY: u16 = 24 * 60;
@@ -63,47 +62,17 @@ impl Window {
             minute >= self.opens || minute < self.closes
         }
     }
-
-    /// The first time from this one on at which it is open, in seconds since 1970.
-    #[must_use]
-    pub fn next_open(self, at: i64, zone: &TimeZone) -> i64 {
-        if self.is_open(at, zone) {
-            return at;
-        }
-        let now = zoned(at, zone);
-        let clock = Time::midnight() + i64::from(self.opens).minutes();
-        let days = (0..4).filter_map(|day| now.date().checked_add(day.days()).ok());
-        let times = days.flat_map(|date| instants(date, clock, zone));
-        // Hours that are skipped or repeated begin with a change of the clock.
-        let changes = zone.following(now.timestamp()).map(|change| change.timestamp().as_second());
-        let times = times.chain(changes.take(1));
-        let open = times.filter(|&time| time > at && self.is_open(time, zone)).min();
-        open.unwrap_or(at + 24 * 60 * 60)
-    }
 }
 
-/// When the local day of a time begins.
-pub(crate) fn midnight(at: i64, zone: &TimeZone) -> i64 {
+/// Returns when the local day of a time began, both in seconds since 1970.
+#[must_use]
+pub fn midnight(at: i64, zone: &TimeZone) -> i64 {
     zoned(at, zone).start_of_day().map_or(at, |start| start.timestamp().as_second())
-}
-
-/// When the next local day begins.
-pub(crate) fn next_midnight(at: i64, zone: &TimeZone) -> i64 {
-    let tomorrow = zoned(at, zone).tomorrow().and_then(|it| it.start_of_day());
-    tomorrow.map_or(at + 24 * 60 * 60, |start| start.timestamp().as_second()).max(at + 1)
 }
 
 fn zoned(at: i64, zone: &TimeZone) -> Zoned {
     let at = at.clamp(Timestamp::MIN.as_second(), Timestamp::MAX.as_second());
     Timestamp::from_second(at).unwrap_or_default().to_zoned(zone.clone())
-}
-
-/// The instants of a local time on a day: two where the clock is set back, the nearest where the
-/// time is skipped.
-fn instants(date: Date, clock: Time, zone: &TimeZone) -> impl Iterator<Item = i64> {
-    let time = zone.to_ambiguous_timestamp(date.to_datetime(clock));
-    let both = [time.earlier(), time.later()];
-    both.into_iter().filter_map(|time| Some(time.ok()?.as_second()))
 }
 
 impl fmt::Display for Window {
@@ -164,36 +133,31 @@ mod tests {
         assert_eq!("22:00-6:00".parse::<Window>().unwrap().seconds(), 8 * 3600);
     }
 
-    /// At each quarter of an hour of a year with both changes of the clock, the next opening is the
-    /// next quarter at which it is open.
     #[test]
-    fn local_time_decides_on_every_day() {
+    fn hours_and_days_are_those_of_the_time_zone() {
         let zone = TimeZone::posix("CET-1CEST,M3.5.0,M10.5.0/3").unwrap();
-        let (from, to) = (at("2026-03-20T00:00:00Z"), at("2026-11-10T00:00:00Z"));
-        for text in ["1:00-6:00", "2:00-3:00", "22:00-2:30", "2:30-2:45", "0:00-24:00"] {
-            let window: Window = text.parse().unwrap();
-            let mut next = None;
-            for time in (0..(to - from) / 900).rev().map(|step| from + step * 900) {
-                if window.is_open(time, &zone) {
-                    next = Some(time);
-                }
-                if let Some(next) = next {
-                    assert_eq!(window.next_open(time, &zone), next, "{text} at {time}");
-                }
-            }
-        }
-        let night: Window = "2:00-3:00".parse().unwrap();
-        let spring = at("2026-03-28T12:00:00Z");
-        assert_eq!(
-            night.next_open(spring, &zone),
-            at("2026-03-30T00:00:00Z"),
-            "the hour is skipped on the 29th"
+        let open = |text: &str, time| text.parse::<Window>().unwrap().is_open(at(time), &zone);
+        assert!(
+            open("1:00-6:00", "2026-01-10T00:00:00Z") && open("1:00-6:00", "2026-07-10T03:59:59Z")
         );
-        let autumn = at("2026-10-24T12:00:00Z");
-        let minutes = (0..24 * 60).map(|minute| autumn + minute * 60);
-        let open = minutes.filter(|&at| night.is_open(at, &zone)).count();
-        assert_eq!(open, 120, "the hour is repeated");
+        assert!(
+            !open("1:00-6:00", "2026-01-10T05:00:00Z")
+                && !open("1:00-6:00", "2026-07-09T22:59:00Z")
+        );
+        assert!(
+            open("22:00-2:30", "2026-07-10T20:00:00Z")
+                && open("22:00-2:30", "2026-07-10T00:29:00Z")
+        );
+        assert!(!open("22:00-2:30", "2026-07-10T00:30:00Z"));
+        // The hour is skipped in spring, and comes twice in autumn.
+        let opens = |day: &str| {
+            let start = at(&format!("{day}T00:00:00Z"));
+            let quarters = (-8..80).map(|quarter| start + quarter * 900);
+            let hours: Window = "2:00-3:00".parse().unwrap();
+            quarters.filter(|time| hours.is_open(*time, &zone)).count()
+        };
+        let counts = ["2026-03-28", "2026-03-29", "2026-10-25"].map(opens);
+        assert_eq!(counts, [4, 0, 8]);
         assert_eq!(midnight(at("2026-03-29T12:00:00Z"), &zone), at("2026-03-28T23:00:00Z"));
-        assert_eq!(next_midnight(at("2026-03-29T12:00:00Z"), &zone), at("2026-03-29T22:00:00Z"));
     }
 }

@@ -39,7 +39,7 @@ use lanesum_checksum::disk::Probe;
 use lanesum_checksum::{Algorithms, Job};
 
 use crate::CatalogError;
-use crate::due::plan;
+use crate::due::{ALMOST_A_DAY, Most, plan};
 use crate::model::{Class, Reason, Stat};
 use crate::options::{Options, Selection, Target, Task, Verb};
 use crate::root::Root;
@@ -353,7 +353,8 @@ impl Pass<'_> {
         selection: &Selection,
         present: &HashSet<i64>,
     ) -> Result<(Vec<i64>, HashSet<i64>), CatalogError> {
-        let plan = plan(self.catalog, root, selection, (self.options.clock)())?;
+        let now = (self.options.clock)();
+        let plan = plan(self.catalog, root, selection, (now - ALMOST_A_DAY, now), Most::ALL)?;
         self.roots[self.at].summary.left = plan.left;
         let chosen: HashSet<i64> = plan.ids.iter().copied().collect();
         let ids = plan.ids.into_iter().filter(|id| present.contains(id)).collect();

@@ -59,7 +59,7 @@ impl Calls {
         };
         let call = move || caller.listen(&wakes, AGAIN);
         let spawned = thread::Builder::new().name("calls".into()).spawn(call);
-        spawned.map_err(|error| super::io_error("a thread for calls", error))?;
+        spawned.map_err(|error| CatalogError::Io { path: "a thread for calls".into(), error })?;
         let calls = Self(send);
         calls.wake();
         Ok(calls)

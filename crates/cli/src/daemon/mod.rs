@@ -1,12 +1,10 @@
-//! `lanesum serve`: the daemon, which updates the roots once a day and verifies files when they are
+//! `lanesum serve`: the daemon, which once a day updates the roots and verifies the files that are
 //! due.
 //!
 //! ```text
-//! an event system wakes the worker     when a file is due, hours open or a day begins: by the wall
-//!                                      clock, so that the machine may sleep
 //! every two seconds it looks           whether the catalog was written to, or the clock was set:
 //!                                      clock.rs
-//! round.rs                             what is done next with a root
+//! round.rs                             what is done next with a root, looked at every ten seconds
 //! worker.rs, run.rs                    does it; the catalog is held only while files are read
 //! calls.rs, commands.rs                --on-finding, in a thread of its own
 //! heartbeat.rs                         --heartbeat and --heartbeat-file
@@ -31,21 +29,20 @@ mod worker;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Mutex};
 use std::thread;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use lanesum_catalog::{Catalog, CatalogError};
-use lanesum_events::{ActionId, Cancel, EventSystem, Every};
 use sd_notify::NotifyState;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use crate::args::{Serve, Where};
 use crate::catalog::errors::{Problem, explain, print_hint};
-use crate::catalog::{self, fail, now, path};
+use crate::catalog::{self, fail, path};
 use crate::console::{self, Console, locale_of_process, lock};
 use crate::counts::{counted, files};
 use crate::failure::Usage;
@@ -66,16 +63,6 @@ use page::Wanted;
 #[cfg(not(feature = "page"))]
 type Wanted = std::convert::Infallible;
 
-/// What wakes the worker.
-enum Wake {
-    /// A file, hours or a day that it waited for.
-    Due,
-    /// The time for a look.
-    Look,
-    /// A signal that ends the daemon.
-    End,
-}
-
 /// Runs the daemon until a signal ends it.
 ///
 /// # Errors
@@ -84,9 +71,9 @@ pub fn run(args: &Serve) -> anyhow::Result<ExitCode> {
     let console = Console::new(b"lanesum", locale_of_process()).context("standard output")?;
     let console = Arc::new(Mutex::new(console));
     let is_ending = Arc::new(AtomicBool::new(false));
-    let (send, wakes) = mpsc::channel();
+    let (end, ended) = mpsc::channel();
     let commands = Commands::default();
-    end_on_signals(&is_ending, send.clone(), &commands)?;
+    end_on_signals(&is_ending, end, &commands)?;
     lanesum_startup::give_way();
     let path = path(&args.place)?;
     require_directory(args.heartbeat_file.as_deref())?;
@@ -101,7 +88,7 @@ pub fn run(args: &Serve) -> anyhow::Result<ExitCode> {
         }
         Err(error) => return Ok(fail(&error, &args.place, &mut lock(&console))),
     };
-    let served = serve(args, path, page, &console, &is_ending, &commands, (send, &wakes));
+    let served = serve(args, path, page, &console, &is_ending, &commands, &ended);
     commands.end();
     let Err(error) = served else { return Ok(ExitCode::SUCCESS) };
     let code = fail(&error, &args.place, &mut lock(&console));
@@ -133,7 +120,7 @@ fn require_directory(heartbeat_file: Option<&Path>) -> Result<(), Usage> {
 /// ends all the same, as if it was killed: the catalog loses at most two seconds of verifications.
 fn end_on_signals(
     is_ending: &Arc<AtomicBool>,
-    send: Sender<Wake>,
+    end: Sender<()>,
     commands: &Commands,
 ) -> anyhow::Result<()> {
     let mut signals = Signals::new([SIGTERM, SIGINT]).context("signals")?;
@@ -142,7 +129,7 @@ fn end_on_signals(
         if signals.forever().next().is_some() {
             is_ending.store(true, Ordering::Relaxed);
             // Without a receiver it has ended.
-            let _ = send.send(Wake::End);
+            let _ = end.send(());
             thread::sleep(PATIENCE);
             commands.kill();
             std::process::exit(0);
@@ -159,7 +146,7 @@ fn serve(
     console: &Arc<Mutex<Console>>,
     is_ending: &Arc<AtomicBool>,
     commands: &Commands,
-    (send, wakes): (Sender<Wake>, &mpsc::Receiver<Wake>),
+    ended: &Receiver<()>,
 ) -> Result<(), CatalogError> {
     // An address in use is reported before anything else is done.
     #[cfg(feature = "page")]
@@ -169,35 +156,26 @@ fn serve(
     let calls = args.on_finding.clone().map(start);
     let calls = calls.transpose()?;
     let mut worker = Worker::new(args, &path, console, is_ending, live.clone(), calls, commands)?;
-    let roots = counted(worker.roots()?, "directory", "directories");
-    let words = format!("serving {} in {roots}", files(worker.files()));
+    let (recorded, roots) = worker.counts()?;
+    let roots = counted(roots, "directory", "directories");
+    let words = format!("serving {} in {roots}", files(recorded));
     lock(console).about(worker.path().as_os_str().as_encoded_bytes(), &words);
     #[cfg(feature = "page")]
     let _socket = page.map(|page| page::show(page, worker.path(), &live, console)).transpose()?;
     #[cfg(not(feature = "page"))]
     drop((live, page));
-    let system = EventSystem::builder().workers(1).start();
-    let system = system.map_err(|error| io_error("the event system", error))?;
-    let looks = send.clone();
-    let look = move |_: &lanesum_events::Context<'_>| drop(looks.send(Wake::Look));
-    system.repeat_after(LOOK, Every::new(LOOK), look).map_err(refused)?;
     notify(&[NotifyState::Ready]);
-    let mut alarm = Alarm { system, send, id: None };
     while !is_ending.load(Ordering::Relaxed) {
         let step = match worker.step() {
             Ok(step) => step,
             Err(error) if is_final(&error) => return Err(error),
             Err(error) => {
                 tell_retried(&error, &args.place, &mut lock(console));
-                Step::Wait(now() + AGAIN.as_secs().cast_signed())
+                Step::Wait(AGAIN)
             }
         };
-        match step {
-            Step::Again => {}
-            Step::Wait(until) => {
-                alarm.set(until)?;
-                wait(wakes, &mut worker)?;
-            }
+        if let Step::Wait(time) = step {
+            wait(time, ended, &mut worker)?;
         }
     }
     notify(&[NotifyState::Stopping]);
@@ -215,56 +193,23 @@ fn tell_retried(error: &CatalogError, place: &Where, console: &mut Console) {
     print_hint("the daemon tries again each minute", console);
 }
 
-/// Waits until there may be something to do.
-fn wait(wakes: &mpsc::Receiver<Wake>, worker: &mut Worker) -> Result<(), CatalogError> {
+/// Waits so long, or until there may be something to do.
+fn wait(time: Duration, ended: &Receiver<()>, worker: &mut Worker) -> Result<(), CatalogError> {
+    let begun = Instant::now();
     loop {
-        match wakes.recv_timeout(AGAIN) {
-            Ok(Wake::Due | Wake::End) | Err(RecvTimeoutError::Disconnected) => return Ok(()),
-            Ok(Wake::Look) => {
-                notify(&[NotifyState::Watchdog]);
-                match worker.look() {
-                    Ok(false) => {}
-                    Ok(true) => return Ok(()),
-                    Err(error) if is_final(&error) => return Err(error),
-                    // If it lasts, the next step reports it.
-                    Err(_) => return Ok(()),
-                }
-            }
-            Err(RecvTimeoutError::Timeout) => {}
+        let left = time.saturating_sub(begun.elapsed());
+        if left.is_zero() || ended.recv_timeout(LOOK.min(left)).is_ok() {
+            return Ok(());
+        }
+        notify(&[NotifyState::Watchdog]);
+        match worker.look() {
+            Ok(false) => {}
+            Ok(true) => return Ok(()),
+            Err(error) if is_final(&error) => return Err(error),
+            // If it lasts, the next step reports it.
+            Err(_) => return Ok(()),
         }
     }
-}
-
-/// The event that wakes the worker.
-struct Alarm {
-    system: EventSystem,
-    send: Sender<Wake>,
-    id: Option<ActionId>,
-}
-
-impl Alarm {
-    /// Sets it to this time of the wall clock, in seconds since 1970, in place of the one before.
-    fn set(&mut self, at: i64) -> Result<(), CatalogError> {
-        if let Some(id) = self.id.take()
-            && self.system.cancel(id) == Cancel::Running
-        {
-            // The worker wakes once in vain.
-        }
-        let send = self.send.clone();
-        let at = UNIX_EPOCH.checked_add(Duration::from_secs(at.max(0).cast_unsigned()));
-        let at = at.unwrap_or_else(|| SystemTime::now() + AGAIN);
-        let id = self.system.add_at(at, move |_| drop(send.send(Wake::Due))).map_err(refused)?;
-        self.id = Some(id);
-        Ok(())
-    }
-}
-
-fn refused(error: lanesum_events::AddError) -> CatalogError {
-    io_error("the event system", std::io::Error::other(error))
-}
-
-fn io_error(what: &str, error: std::io::Error) -> CatalogError {
-    CatalogError::Io { path: what.into(), error }
 }
 
 /// Whether a repetition would only fail again.

@@ -7,8 +7,8 @@
 //! | went offline, or is back | a scan, which records that |
 //! | is requested to be verified as a whole | a verification of everything |
 //! | is requested, or in its hours, and was not updated today | an update |
-//! | is offline | nothing |
-//! | otherwise | the files that are due, part after part |
+//! | the same, is online, and was not read today | the files that are due, part after part |
+//! | otherwise | nothing |
 //!
 //! Days are named by their beginnings, in seconds since 1970.
 
@@ -44,8 +44,8 @@ impl Standing {
         Self { steering: root.steering, offline: away(root), why_offline, is_open, today }
     }
 
-    /// Whether an update may read the root.
-    pub fn may_be_updated(&self) -> bool {
+    /// Whether the root may be read now.
+    pub fn may_be_read(&self) -> bool {
         let is_time = self.is_open || self.steering.requested.is_some();
         is_time && self.steering.paused.is_none() && self.why_offline.is_none()
     }
@@ -58,7 +58,7 @@ pub enum Todo {
     Scan,
     Update,
     Verify,
-    /// Files that are due, if there are any.
+    /// A part of the files that are due.
     Due,
 }
 
@@ -88,7 +88,7 @@ pub struct Round {
     /// Whether that update was complete.
     is_whole: bool,
     /// The day on which everything due was read.
-    done: Option<i64>,
+    read: Option<i64>,
     /// The request that is being answered.
     request: Option<i64>,
     /// How many files were missing when that was the reason to leave the root alone.
@@ -101,7 +101,7 @@ impl Round {
         let is_new = steering.requested.is_some() && steering.requested != self.request;
         self.request = steering.requested;
         if is_new {
-            (self.updated, self.done) = (None, None);
+            (self.updated, self.read) = (None, None);
         }
         is_new
     }
@@ -110,7 +110,6 @@ impl Round {
     pub fn next(&mut self, it: &Standing) -> Todo {
         let is_away = it.why_offline.is_some() && it.why_offline == it.offline.map(|it| it.0);
         if it.steering.paused.is_some() || is_away {
-            self.done = None;
             return Todo::Nothing;
         }
         let is_known = match it.offline {
@@ -123,9 +122,9 @@ impl Round {
             Todo::Scan
         } else if steering.requested.is_some() && steering.requests_everything && is_online {
             Todo::Verify
-        } else if it.may_be_updated() && self.updated != Some(it.today) {
+        } else if it.may_be_read() && self.updated != Some(it.today) {
             Todo::Update
-        } else if is_online {
+        } else if it.may_be_read() && is_online && self.read != Some(it.today) {
             Todo::Due
         } else {
             Todo::Nothing
@@ -141,17 +140,14 @@ impl Round {
             Verb::Update if matches!(ran.halt, None | Some(Halt::TooManyEdits { .. })) => {
                 (self.updated, self.is_whole) = (Some(today), ran.is_complete());
             }
-            Verb::Scrub => {
-                let is_done = ran.is_complete() && self.is_whole && self.updated == Some(today);
-                self.done = is_done.then_some(today);
-            }
+            Verb::Scrub if ran.is_complete() => self.read = Some(today),
             _ => {}
         }
     }
 
-    /// Whether everything due was read on this day.
+    /// Whether a day's work is done: the update was complete, and everything due was read.
     pub fn is_done(&self, today: i64) -> bool {
-        self.done == Some(today)
+        self.is_whole && self.updated == Some(today) && self.read == Some(today)
     }
 }
 
@@ -186,8 +182,10 @@ mod tests {
         assert_eq!(round.next(&open()), Todo::Due);
         round.note(ran(Verb::Scrub, Some(Halt::Part)), TODAY);
         assert!(!round.is_done(TODAY));
+        assert_eq!(round.next(&open()), Todo::Due);
         round.note(ran(Verb::Scrub, None), TODAY);
         assert!(round.is_done(TODAY));
+        assert_eq!(round.next(&open()), Todo::Nothing);
         let tomorrow = Standing { today: 2 * TODAY, ..open() };
         assert_eq!(round.next(&tomorrow), Todo::Update);
         assert!(!round.is_done(2 * TODAY));
@@ -197,7 +195,7 @@ mod tests {
     fn hours_count_unless_a_run_is_requested() {
         let mut round = Round::default();
         let mut closed = Standing { is_open: false, ..open() };
-        assert_eq!(round.next(&closed), Todo::Due);
+        assert_eq!(round.next(&closed), Todo::Nothing);
         closed.steering = requested(7, false);
         assert!(round.accept(&closed.steering) && !round.accept(&closed.steering));
         assert_eq!(round.next(&closed), Todo::Update);

@@ -2,16 +2,16 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use jiff::tz::TimeZone;
 use lanesum_catalog::{
-    Agenda, Attention, Catalog, CatalogError, Class, Control, Finding, Halt, Next, Options, Root,
-    Summary, Target, Task,
+    Attention, Catalog, CatalogError, Class, Control, Finding, Halt, Options, Root, Summary,
+    Target, Task, midnight,
 };
-use lanesum_checksum::engine::{Pace, Progress};
+use lanesum_checksum::engine::Pace;
 use sd_notify::NotifyState;
 
 use super::calls::Calls;
@@ -23,22 +23,20 @@ use super::round::{Ran, Round, Standing, Todo};
 use super::run::{Steered, goes_on};
 use super::{AGAIN, notify};
 use crate::args::{Serve, Where};
+use crate::catalog::now;
 use crate::catalog::print::Printer;
-use crate::catalog::{moment, now};
 use crate::console::{Console, lock};
 use crate::counts::counted;
 
-/// Seconds between two looks whether the directories of roots are there.
-const POLL: i64 = 10;
-/// How long the choice of a part's files may take: a pause takes effect after that.
-const CHOICE: Duration = Duration::from_secs(2);
+/// Between two looks whether hours opened, a day began, or the directories of roots are there.
+const POLL: Duration = Duration::from_secs(10);
 
 /// What comes next.
 pub enum Step {
     /// Perhaps more at once.
     Again,
-    /// Nothing before this time in seconds since 1970.
-    Wait(i64),
+    /// Nothing for so long.
+    Wait(Duration),
 }
 
 pub struct Worker {
@@ -55,7 +53,6 @@ pub struct Worker {
     catalog: Catalog,
     /// Its version at the last look.
     version: i64,
-    agenda: Agenda,
     zone: TimeZone,
     clock: Clock,
     /// The root of the last run: the others come first.
@@ -80,9 +77,7 @@ impl Worker {
         commands: &Commands,
     ) -> Result<Self, CatalogError> {
         let catalog = Catalog::look(path)?;
-        let zone = TimeZone::system();
         let version = catalog.version()?;
-        let agenda = Agenda::of(&catalog, now(), &zone)?;
         Ok(Self {
             path: path.to_owned(),
             console: Arc::clone(console),
@@ -94,8 +89,7 @@ impl Worker {
             threads: args.jobs.unwrap_or(0),
             catalog,
             version,
-            agenda,
-            zone,
+            zone: TimeZone::system(),
             clock: Clock::new(),
             last: None,
             rounds: BTreeMap::new(),
@@ -108,15 +102,17 @@ impl Worker {
         &self.path
     }
 
-    /// Recorded files.
-    pub fn files(&self) -> u64 {
-        self.agenda.files()
-    }
-
+    /// The numbers of recorded files and of roots.
+    ///
     /// # Errors
     /// Those of the catalog.
-    pub fn roots(&self) -> Result<u64, CatalogError> {
-        Ok(self.catalog.roots()?.len() as u64)
+    pub fn counts(&self) -> Result<(u64, u64), CatalogError> {
+        let status = self.catalog.status(now())?;
+        Ok((status.iter().map(|it| it.files).sum(), status.len() as u64))
+    }
+
+    fn today(&self) -> i64 {
+        midnight(now(), &self.zone)
     }
 
     /// Looks whether the catalog was written to or the clock was set: then there may be something
@@ -129,7 +125,6 @@ impl Worker {
         let was_set = self.clock.was_set();
         if was_set {
             lock(&self.console).message(b"the clock was set");
-            self.agenda.load(&self.catalog, now())?;
         }
         let version = self.catalog.version()?;
         let is_changed = version != self.version;
@@ -154,17 +149,13 @@ impl Worker {
         notify(&[NotifyState::Watchdog]);
         self.catalog.require_in_place()?;
         let now = now();
-        self.agenda.refresh(&self.catalog, now)?;
         let mut roots = self.catalog.roots()?;
         self.rounds.retain(|id, _| roots.iter().any(|root| root.id() == *id));
         for root in &roots {
-            if self.rounds.entry(root.id()).or_default().accept(&root.steering) {
-                self.agenda.begin_again(root);
-            }
+            self.rounds.entry(root.id()).or_default().accept(&root.steering);
         }
         let last = roots.iter().position(|root| Some(root.id()) == self.last);
         roots.rotate_left(last.map_or(0, |last| last + 1));
-        let mut until = self.agenda.day(now) + 36 * 60 * 60;
         for root in &roots {
             let standing = self.standing(root, now);
             let round = self.rounds.entry(root.id()).or_default();
@@ -173,37 +164,40 @@ impl Worker {
                 Todo::Scan => Some(self.run(vec![root.clone()], &Task::Scan)?),
                 Todo::Update => Some(self.run(self.of_update(&roots, now), &Task::Update)?),
                 Todo::Verify => Some(self.verify(root, now)?),
-                Todo::Due => self.read_due(root, now, &mut until)?,
+                Todo::Due => Some(self.read_part(root, now)?),
             };
             if let Some(step) = step {
                 return Ok(step);
             }
         }
-        self.rest(&roots, now, until)
+        self.rest(&roots, now)
     }
 
     fn standing(&self, root: &Root, now: i64) -> Standing {
         let window = root.settings.window;
         let is_open = window.is_none_or(|window| window.is_open(now, &self.zone));
-        Standing::of(root, is_open, self.agenda.day(now))
+        Standing::of(root, is_open, midnight(now, &self.zone))
     }
 
     /// The roots of an update: all that may be read now, so that it finds files that moved from one
     /// to another.
     fn of_update(&self, roots: &[Root], now: i64) -> Vec<Root> {
-        let is_one = |root: &&Root| self.standing(root, now).may_be_updated();
+        let is_one = |root: &&Root| self.standing(root, now).may_be_read();
         roots.iter().filter(is_one).cloned().collect()
     }
 
     /// Nothing is to be done at once.
-    fn rest(&mut self, roots: &[Root], now: i64, until: i64) -> Result<Step, CatalogError> {
-        let today = self.agenda.day(now);
-        let is_done = |root: &Root| self.rounds.get(&root.id()).is_some_and(|it| it.is_done(today));
+    fn rest(&mut self, roots: &[Root], now: i64) -> Result<Step, CatalogError> {
+        let today = midnight(now, &self.zone);
+        let is_done = |root: &Root| {
+            let is_done = self.rounds.get(&root.id()).is_some_and(|it| it.is_done(today));
+            is_done && root.steering.paused.is_none()
+        };
         if !roots.is_empty() && roots.iter().all(is_done) {
             self.heartbeat.beat(&self.catalog, today, now)?;
         }
         let offline = roots.iter().filter(|root| root.offline.is_some()).count() as u64;
-        let mut words = format!("waiting, at most until {}", moment(until));
+        let mut words = "waiting".to_owned();
         if offline > 0 {
             let offline = counted(offline, "directory", "directories");
             words += &format!("; {offline} offline");
@@ -211,7 +205,7 @@ impl Worker {
         notify(&[NotifyState::Status(&words)]);
         // Pages that a reader held in the log when the last run ended.
         let _ = self.catalog.checkpoint();
-        Ok(Step::Wait(until.min(now + POLL)))
+        Ok(Step::Wait(POLL))
     }
 
     /// The catalog, to write to it; none while another process does.
@@ -243,7 +237,7 @@ impl Worker {
         let mut options = self.options();
         options.goes_on = Some(goes_on(&self.live, &self.is_ending, Some(steered)));
         let targets: Vec<_> = roots.into_iter().map(Target::whole).collect();
-        let ran = self.with_catalog(targets[0].root.id(), |catalog, _, on_finding| {
+        let ran = self.with_catalog(targets[0].root.id(), |catalog, on_finding| {
             catalog.run(&targets, task, &options, on_finding)
         })?;
         ran.map_or_else(busy, |summaries| self.note(&summaries))
@@ -260,7 +254,7 @@ impl Worker {
         options.engine.pace = Some(pace);
         options.goes_on = Some(goes_on(&self.live, &self.is_ending, Some(steered)));
         let (targets, live) = ([Target::whole(root.clone())], self.live.clone());
-        let ran = self.with_catalog(root.id(), |catalog, _, on_finding| {
+        let ran = self.with_catalog(root.id(), |catalog, on_finding| {
             let progress = options.engine.progress.get_or_insert_default();
             let bytes = root.bytes.max(0).cast_unsigned();
             live.begin(root.path.clone(), files, bytes, Arc::clone(progress));
@@ -275,46 +269,27 @@ impl Worker {
         self.note(&summaries)
     }
 
-    /// Reads a part of the files that are due. None if there are none: then a request is done.
-    fn read_due(
-        &mut self,
-        root: &Root,
-        now: i64,
-        until: &mut i64,
-    ) -> Result<Option<Step>, CatalogError> {
-        let is_requested = root.steering.requested.is_some();
-        match self.agenda.next(&self.catalog, root, is_requested, now)? {
-            Next::Now => return self.read_part(root, is_requested).map(Some),
-            Next::At(at) => *until = (*until).min(at),
-            _ => {}
-        }
-        self.finish_request(root)?;
-        Ok(None)
-    }
-
-    fn read_part(&mut self, root: &Root, is_requested: bool) -> Result<Step, CatalogError> {
-        let (is_ending, live) = (Arc::clone(&self.is_ending), self.live.clone());
+    /// Reads a part of the files that are due. After the last part a request is done.
+    fn read_part(&mut self, root: &Root, now: i64) -> Result<Step, CatalogError> {
+        notify(&[NotifyState::Watchdog]);
+        let part = self.catalog.next_part(root, &self.zone, now)?;
+        let (is_last, left) = (!part.goes_on, part.left);
+        let live = self.live.clone();
         let mut options = self.options();
-        options.at_any_time = is_requested;
-        options.goes_on = Some(goes_on(&live, &is_ending, None));
-        let mut is_capped = false;
-        let ran = self.with_catalog(root.id(), |catalog, agenda, on_finding| {
-            let begun = Instant::now();
-            let mut may_choose = || {
-                notify(&[NotifyState::Watchdog]);
-                begun.elapsed() < CHOICE && !is_ending.load(Ordering::Relaxed)
-            };
-            let part = catalog.next_part(agenda, root, now(), &mut may_choose)?;
-            is_capped = part.is_capped;
-            let progress = Arc::new(Progress::default());
-            options.engine.progress = Some(Arc::clone(&progress));
-            live.begin(root.path.clone(), part.files, part.bytes, progress);
-            Ok(vec![catalog.scrub_part(agenda, root, part, &options, on_finding)?])
+        options.at_any_time = root.steering.requested.is_some();
+        options.goes_on = Some(goes_on(&live, &self.is_ending, None));
+        let ran = self.with_catalog(root.id(), |catalog, on_finding| {
+            let progress = options.engine.progress.get_or_insert_default();
+            live.begin(root.path.clone(), part.files, part.bytes, Arc::clone(progress));
+            Ok(vec![catalog.scrub_part(root, part, &options, on_finding)?])
         })?;
         let Some(summaries) = ran else { return busy() };
-        if is_capped {
+        if is_last && left > 0 {
             let name = root.path.as_os_str().as_encoded_bytes();
             lock(&self.console).about(name, "more files are due than can be read today");
+        }
+        if is_last && summaries.iter().all(|it| it.halt.is_none() && it.offline().is_none()) {
+            self.finish_request(root)?;
         }
         self.note(&summaries)
     }
@@ -334,13 +309,12 @@ impl Worker {
         root: i64,
         run: impl FnOnce(
             &mut Catalog,
-            &mut Agenda,
             &mut dyn FnMut(&Root, &Finding) -> std::io::Result<()>,
         ) -> Result<Vec<Summary>, CatalogError>,
     ) -> Result<Option<Vec<Summary>>, CatalogError> {
         let Some(mut catalog) = self.open()? else { return Ok(None) };
         self.last = Some(root);
-        let today = self.agenda.day(now());
+        let today = self.today();
         if self.printed.0 != today {
             self.printed = (today, HashSet::new());
         }
@@ -357,7 +331,7 @@ impl Worker {
             calls.iter().for_each(Calls::wake);
             Ok(())
         };
-        let ran = run(&mut catalog, &mut self.agenda, &mut on_finding);
+        let ran = run(&mut catalog, &mut on_finding);
         self.live.end();
         drop(catalog);
         let summaries = ran?;
@@ -368,7 +342,7 @@ impl Worker {
 
     /// Prints what came of runs, and notes what was done today.
     fn note(&mut self, summaries: &[Summary]) -> Result<Step, CatalogError> {
-        let today = self.agenda.day(now());
+        let today = self.today();
         let mut step = Step::Again;
         for summary in summaries {
             self.rounds.entry(summary.root.id()).or_default().note(Ran::of(summary), today);
@@ -377,7 +351,7 @@ impl Worker {
                 let _ = printer(&self.place).summary(summary, &mut console);
             }
             if summary.halt == Some(Halt::MountsChanged) {
-                step = Step::Wait(now() + AGAIN.as_secs().cast_signed());
+                step = Step::Wait(AGAIN);
             }
         }
         Ok(step)
@@ -397,5 +371,5 @@ const fn printer(place: &Where) -> Printer<'_> {
 
 /// Another process has the catalog.
 fn busy() -> Result<Step, CatalogError> {
-    Ok(Step::Wait(now() + 1))
+    Ok(Step::Wait(Duration::from_secs(1)))
 }

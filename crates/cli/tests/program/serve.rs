@@ -305,7 +305,7 @@ fn systemd_is_notified_of_progress_and_life() {
         until("WATCHDOG=1");
     }
     control(&folder).pause(&root(&folder), now()).unwrap();
-    until("STATUS=waiting, at most until ");
+    until("STATUS=waiting");
     until("WATCHDOG=1");
     assert_eq!(daemon.kill(Signal::TERM), Some(0));
     until("STOPPING=1");

@@ -73,7 +73,7 @@ pub enum CatalogCommand {
     Nightly(Nightly),
     /// Run as a daemon that verifies files on schedule.
     ///
-    /// The daemon updates every directory once a day and reads files when they are due, in the
+    /// Once a day the daemon updates every directory and reads the files that are due, in the
     /// hours of each directory. `pause`, `resume` and `limit` steer it while it runs. It ends
     /// within two seconds of SIGTERM.
     #[command(after_help = help::SERVE)]

@@ -1,0 +1,60 @@
+//! Parts of a day's scrub, between which a daemon lets other commands have the catalog.
+
+use jiff::tz::TimeZone;
+
+use crate::CatalogError;
+use crate::due::{Most, plan};
+use crate::model::midnight;
+use crate::options::{Options, Selection};
+use crate::pass::{OnFinding, scrub_ids};
+use crate::root::Root;
+use crate::store::catalog::Catalog;
+use crate::summary::Summary;
+
+/// Files of a root that are due, and are read in one run: ten thousand, or 8 GiB.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Part {
+    /// Its files.
+    pub files: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Whether another part follows at once.
+    pub goes_on: bool,
+    /// Files that are due, and that the day's budget leaves for another day.
+    pub left: u64,
+    ids: Vec<i64>,
+}
+
+impl Catalog {
+    /// Chooses the next part of the files of a root that are due, within the budget of its day.
+    /// That begins at midnight of the time zone.
+    ///
+    /// # Errors
+    /// Those of the catalog.
+    pub fn next_part(&self, root: &Root, zone: &TimeZone, now: i64) -> Result<Part, CatalogError> {
+        let span = (midnight(now, zone) - 1, now);
+        let plan = plan(self, root, &Selection::default(), span, Most::PART)?;
+        Ok(Part {
+            files: plan.ids.len() as u64,
+            bytes: plan.bytes.max(0).cast_unsigned(),
+            goes_on: plan.goes_on,
+            left: plan.left,
+            ids: plan.ids,
+        })
+    }
+
+    /// Reads a part, without a scan before, and reports what it finds, each once it is on disk.
+    ///
+    /// # Errors
+    /// As of [`run`](Self::run).
+    pub fn scrub_part(
+        &mut self,
+        root: &Root,
+        part: Part,
+        options: &Options,
+        on_finding: OnFinding<'_>,
+    ) -> Result<Summary, CatalogError> {
+        scrub_ids(self, root, part.ids, part.goes_on, options, on_finding)
+    }
+}
