@@ -52,7 +52,7 @@ pub(crate) struct Scan {
     /// Of these, records that are not settled.
     pub(crate) unsettled: Vec<i64>,
     /// Records whose file has another size or time.
-    pub(crate) differing: Vec<i64>,
+    pub(crate) differing: Vec<(i64, Stat)>,
     /// Records without a file.
     pub(crate) gone: Vec<File>,
     /// Records of files that are excluded by now.
@@ -177,7 +177,7 @@ impl Scanner<'_> {
             self.scan.replaced.insert(stat.inode, (path, file.id));
         }
         if !stat.is_as_recorded(&file.stat) {
-            self.scan.differing.push(file.id);
+            self.scan.differing.push((file.id, stat));
             return Ok(());
         }
         self.scan.same.push(file.id);

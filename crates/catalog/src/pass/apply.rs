@@ -50,22 +50,11 @@ impl Pass<'_> {
     fn judge_row(&mut self, row: Row, hashed: Hashed) -> Result<(), CatalogError> {
         let Some(stat) = Stat::of_hashed(&hashed) else { return self.retry_row(row) };
         let digests = hashed.digests;
-        let (there, path) = row.place();
-        let known = Known {
-            stat: row.file.stat,
-            is_settled: row.file.is_settled,
-            is_damaged: self.roots[row.at].is_damaged(row.file.id),
-            profile: self.roots[there].root.settings.profile,
-            has_stable_inodes: self.roots[row.at].root.has_stable_inodes,
-        };
         let has_recorded_content = agree(&row.file.digests, &digests) == Some(true);
-        let is_made_later = !has_recorded_content
-            && born(&self.roots[there].root.path_of(&path))
-                .is_some_and(|born| born > row.file.stat.changed);
-        let is_renamed_over = self.roots[row.at].renamed_over.contains(&row.file.id);
-        let read = Read { stat, has_recorded_content, is_renamed_over, is_made_later };
+        let (known, read) = self.known_and_read(&row, stat, has_recorded_content);
         let mut verdict = judge(&known, &read, None);
         if verdict == Verdict::ReadAgain {
+            let (there, path) = row.place();
             let path = self.roots[there].root.path_of(&path);
             let options = self.engine();
             let goes_on = || self.goes_on();
@@ -88,6 +77,28 @@ impl Pass<'_> {
             Verdict::Damaged(reason) => self.set_damaged(&row, stat, &digests, reason),
             Verdict::ReadAgain => self.retry_row(row),
         }
+    }
+
+    /// What is recorded of a file and what was found, for a judgement.
+    pub(crate) fn known_and_read(
+        &self,
+        row: &Row,
+        stat: Stat,
+        has_recorded_content: bool,
+    ) -> (Known, Read) {
+        let (there, path) = row.place();
+        let known = Known {
+            stat: row.file.stat,
+            is_settled: row.file.is_settled,
+            is_damaged: self.roots[row.at].is_damaged(row.file.id),
+            profile: self.roots[there].root.settings.profile,
+            has_stable_inodes: self.roots[row.at].root.has_stable_inodes,
+        };
+        let is_made_later = !has_recorded_content
+            && born(&self.roots[there].root.path_of(&path))
+                .is_some_and(|born| born > row.file.stat.changed);
+        let is_renamed_over = self.roots[row.at].renamed_over.contains(&row.file.id);
+        (known, Read { stat, has_recorded_content, is_renamed_over, is_made_later })
     }
 
     /// A finding about the file of a record, where it is now.
@@ -259,7 +270,7 @@ impl Pass<'_> {
 
     /// The record keeps its content, and learns the inode that has the other one, so that the file
     /// is found again under another name.
-    fn set_damaged(
+    pub(crate) fn set_damaged(
         &mut self,
         row: &Row,
         stat: Stat,

@@ -13,7 +13,8 @@ use super::state::{GoneContents, Pass, RootPass};
 use crate::CatalogError;
 use crate::birth::born;
 use crate::model::{
-    Class, Content, Entry, Finding, Loose, Pairing, Profile, Reason, Stat, agree, pair,
+    Class, Content, Entry, Finding, Loose, Pairing, Profile, Reason, Second, Stat, Verdict, agree,
+    judge, pair,
 };
 use crate::scan::NewFile;
 use crate::store::batch::PendingRow;
@@ -270,14 +271,27 @@ impl Pass<'_> {
         Ok(())
     }
 
-    /// Reports files whose size or time differs and that are not read.
-    pub(crate) fn report_differing(&mut self, at: usize, ids: &[i64]) -> Result<(), CatalogError> {
-        if ids.is_empty() {
+    /// Reports files whose size or time differs and that are not read. Another size alone proves
+    /// that the content is another one.
+    pub(crate) fn report_differing(
+        &mut self,
+        at: usize,
+        differing: &[(i64, Stat)],
+    ) -> Result<(), CatalogError> {
+        if differing.is_empty() {
             return Ok(());
         }
         let mut finder = Finder::new(self.catalog.reader()?);
-        for &id in ids {
+        for &(id, stat) in differing {
             let Some(file) = finder.find(id)? else { continue };
+            if stat.size != file.stat.size {
+                let row = Row { at, file: file.clone(), to: None };
+                let (known, read) = self.known_and_read(&row, stat, false);
+                if let Verdict::Damaged(reason) = judge(&known, &read, Some(Second::LikeFirst)) {
+                    self.set_damaged(&row, stat, &Digests::default(), reason)?;
+                    continue;
+                }
+            }
             let state = self.roots[at].states.get(&id).copied();
             let (class, reason, is_news) = match state {
                 // Only a read says more of these.

@@ -328,14 +328,15 @@ impl Pass<'_> {
         task: &Task,
     ) -> Result<(Vec<i64>, HashSet<i64>), CatalogError> {
         let pass = &self.roots[self.at];
-        let present = || found.same.iter().chain(&found.differing).copied();
+        let differing = || found.differing.iter().map(|(id, _)| *id);
+        let present = || found.same.iter().copied().chain(differing());
         let is_bad = |id: &i64| pass.states.contains_key(id) || pass.renamed_over.contains(id);
         let mut ids: Vec<i64> = match task {
             Task::Scan => Vec::new(),
             Task::Verify => present().collect(),
             Task::Add | Task::Update => {
                 let bad = found.same.iter().copied().filter(is_bad);
-                found.differing.iter().chain(&found.unsettled).copied().chain(bad).collect()
+                differing().chain(found.unsettled.iter().copied()).chain(bad).collect()
             }
             Task::Scrub(selection) => {
                 let root = pass.root.clone();
@@ -374,9 +375,8 @@ impl Pass<'_> {
                 self.set_as_recorded(at, id);
             }
         }
-        let unread: Vec<i64> =
-            found.differing.iter().copied().filter(|id| !read.contains(id)).collect();
-        self.report_differing(at, &unread)
+        let unread = found.differing.iter().copied().filter(|(id, _)| !read.contains(id));
+        self.report_differing(at, &unread.collect::<Vec<_>>())
     }
 
     /// Keeps the named paths of a scan.
@@ -392,7 +392,7 @@ impl Pass<'_> {
             ids.extend(below);
         }
         found.same.retain(|id| ids.contains(id));
-        found.differing.retain(|id| ids.contains(id));
+        found.differing.retain(|(id, _)| ids.contains(id));
         self.roots[at].gone.retain(|file| file.as_ref().is_some_and(|it| ids.contains(&it.id)));
         self.index_contents();
         Ok(())

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::AtomicBool;
 
-use lanesum_catalog::{Attention, Control, GoesOn, Halt, SettingsPatch, Verb};
+use lanesum_catalog::{Attention, Control, GoesOn, Halt, Reason, SettingsPatch, Verb};
 
 use super::*;
 
@@ -27,6 +27,23 @@ fn scan_reads_nothing_and_records_no_content() {
     for line in ["missing gone", "moved old -> renamed", "new new"] {
         assert!(stored.contains(&line.to_owned()), "{line} is not in {stored:?}");
     }
+}
+
+#[test]
+fn scan_calls_a_file_damaged_that_changed_its_size_and_kept_its_time() {
+    let archive = Archive::recorded(&["grown", "lost its end", "same"]);
+    for (name, content) in [("grown", "grown by a tag"), ("lost its end", "lost")] {
+        let time = archive.time(name);
+        archive.write(name, content);
+        set_time(&archive.path(name), time);
+    }
+    for report in [archive.scan(), archive.scan(), archive.update(), archive.verify()] {
+        assert_eq!(report.lines(), ["damaged grown", "damaged lost its end"]);
+        assert_eq!(report.summary.attention(), Attention::Problem);
+    }
+    let reasons = ["grown", "lost its end"].map(|name| archive.file(name).reason);
+    assert_eq!(reasons, [Some(Reason::Size), Some(Reason::Truncated)]);
+    assert_eq!(archive.file("same").class, Class::Ok);
 }
 
 #[test]
