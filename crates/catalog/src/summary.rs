@@ -72,7 +72,8 @@ pub struct Summary {
     pub bytes: u64,
     /// What the scan left out.
     pub skipped: Skipped,
-    /// How all records of the root stand after the run, by their stored classes.
+    /// How the records stand after the run, by their stored classes: all of the root, or those at
+    /// the paths that were named.
     pub standing: Counts,
     /// Of the unchecked ones, those with I/O errors.
     pub io_errors: u64,

@@ -394,6 +394,7 @@ impl Pass<'_> {
         found.same.retain(|id| ids.contains(id));
         found.differing.retain(|(id, _)| ids.contains(id));
         self.roots[at].gone.retain(|file| file.as_ref().is_some_and(|it| ids.contains(&it.id)));
+        self.roots[at].named = Some(ids);
         self.index_contents();
         Ok(())
     }

@@ -42,6 +42,8 @@ pub(crate) struct RootPass {
     /// The records that are not ok, and those that are and were not verified for too long.
     pub(crate) states: HashMap<i64, State>,
     overdue: HashSet<i64>,
+    /// The records at the paths that the caller named, if it named any.
+    pub(crate) named: Option<HashSet<i64>>,
     /// Device and inode of its directory when the pass began.
     place: Option<[u64; 2]>,
     mounts: Vec<Vec<u8>>,
@@ -77,6 +79,7 @@ impl RootPass {
             run,
             states: HashMap::new(),
             overdue: HashSet::new(),
+            named: None,
             gone: Vec::new(),
             new: Vec::new(),
             renamed_over: HashSet::new(),
@@ -366,16 +369,19 @@ impl RootPass {
         self.states.remove(&id)
     }
 
-    /// Completes the summary by how all records stand, of which there are this many.
+    /// Completes the summary by how the records stand that the run is about: those that the caller
+    /// named, or all, which are so many.
     pub(crate) fn summarize(&mut self, records: u64) {
-        let summary = &mut self.summary;
-        let ok = records.saturating_sub(self.states.len() as u64);
-        summary.standing = Counts::from([(Class::Ok, ok)]);
-        for state in self.states.values() {
-            *summary.standing.entry(state.class).or_default() += 1;
-            summary.io_errors += u64::from(state.has_io_error());
+        let is_covered = |id: &i64| self.named.as_ref().is_none_or(|named| named.contains(id));
+        let mut counts = Counts::new();
+        for state in self.states.values().filter(|state| is_covered(&state.id)) {
+            *counts.entry(state.class).or_default() += 1;
+            self.summary.io_errors += u64::from(state.has_io_error());
         }
-        summary.overdue = self.overdue.len() as u64;
+        let records = self.named.as_ref().map_or(records, |named| named.len() as u64);
+        counts.insert(Class::Ok, records.saturating_sub(counts.values().sum()));
+        self.summary.standing = counts;
+        self.summary.overdue = self.overdue.iter().filter(|id| is_covered(id)).count() as u64;
     }
 
     /// Leaves the root alone.

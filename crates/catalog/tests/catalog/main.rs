@@ -375,7 +375,8 @@ impl Report {
         };
         let summaries = catalog.run(targets, task, options, &mut take).unwrap();
         assert_eq!(summaries.len(), targets.len());
-        for summary in &summaries {
+        let whole = summaries.iter().zip(targets).filter(|(_, target)| target.paths.is_empty());
+        for (summary, _) in whole {
             assert_stands_as_stored(summary, catalog, (options.clock)());
         }
         let of = |summary: Summary| {

@@ -110,6 +110,14 @@ fn verify_of_paths_says_nothing_of_others() {
     archive.write("new", "new");
     let report = archive.verify_paths(&["d"]);
     assert_eq!(report.of(Class::Missing), [""; 0], "{:?}", report.lines());
+    assert_eq!(report.summary.attention(), Attention::Nothing);
+    archive.scan();
+    archive.flip("a");
+    archive.verify();
+    let report = archive.verify_paths(&["d"]);
+    assert_eq!(report.summary.standing, Counts::from([(Class::Ok, 1)]));
+    assert_eq!(report.summary.attention(), Attention::Nothing);
+    assert_eq!(archive.verify_paths(&["a"]).summary.attention(), Attention::Problem);
     archive.remove("d/b");
     archive.write("d/new", "new");
     assert_eq!(archive.verify_paths(&["d"]).of(Class::Missing), ["d/b"]);
