@@ -8,7 +8,7 @@ use lanesum_checksum::engine::{self, Hashed};
 use lanesum_checksum::{Error, Job, Source};
 
 use crate::CatalogError;
-use crate::model::{Class, Content, Finding, Stat};
+use crate::model::{Class, Content, Finding, Reason, Stat};
 use crate::options::{Options, Verb};
 use crate::pass::OnFinding;
 use crate::root::Root;
@@ -112,7 +112,11 @@ impl Catalog {
         if let Some(file) = rows::at(&self.db, id, &below)? {
             return match of_root.probe.look(&below) {
                 There::File => Ok(vec![item(file, None)]),
-                There::Nothing | There::Mounted => Err(CatalogError::NotAFile(path.to_owned())),
+                There::Nothing => Err(CatalogError::NotAFile(path.to_owned())),
+                There::Mounted => Err(CatalogError::Offline {
+                    path: path.to_owned(),
+                    reason: Reason::MountedOver,
+                }),
             };
         }
         let mut finder = Finder::new(self.reader()?);

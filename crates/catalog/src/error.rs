@@ -87,10 +87,10 @@ pub enum CatalogError {
     /// The file cannot be read as one that is at rest: a program writes to it.
     #[error("{}: a program is writing to it", .0.display())]
     Busy(PathBuf),
-    /// The root is not there, or not what it was.
+    /// The root is not there, or not what it was; or a file system is mounted over the file.
     #[error("{}: offline ({})", .path.display(), .reason.name())]
     Offline {
-        /// The root's path.
+        /// The root's path, or the file's.
         path: PathBuf,
         /// Why.
         reason: Reason,

@@ -235,6 +235,9 @@ fn file_that_is_mounted_over_is_unchecked() {
     let report = archive.scrub();
     assert_eq!(report.of(Class::Damaged).len() + report.of(Class::Edited).len(), 0);
     assert_eq!((report.summary.unknown, report.summary.attention()), (1, Attention::Incomplete));
+    let accepted = archive.accept(&["a"]);
+    let error = &accepted.failed[0].1;
+    assert!(matches!(error, CatalogError::Offline { reason: Reason::MountedOver, .. }), "{error}");
     drop(bound);
     assert_eq!(archive.scrub().lines(), [""; 0]);
     assert_eq!(archive.stored(), [""; 0]);

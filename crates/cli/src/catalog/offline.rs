@@ -22,6 +22,7 @@ pub const fn words_of(reason: Reason) -> &'static str {
         Reason::Empty => "empty",
         Reason::OtherVolume => "another volume is there",
         Reason::TooManyMissing => "too many files are missing",
+        Reason::MountedOver => "another file system is mounted over it",
         _ => "cannot be read",
     }
 }
@@ -47,6 +48,7 @@ pub fn hint_for(path: &Path, reason: Reason, commands: Commands<'_>) -> String {
             "if they were deleted on purpose: {}",
             commands.about("update --max-gone 100", path)
         ),
+        Reason::MountedOver => "unmount that file system".to_owned(),
         _ => "give this user permission to read it".to_owned(),
     }
 }

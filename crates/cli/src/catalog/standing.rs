@@ -73,7 +73,8 @@ impl Standing {
     /// `2 damaged, 1 missing; 6,549 ok`, or `6,551 files ok`.
     pub fn verdict(&self) -> String {
         let words = self.problems();
-        let ok = self.counts().get(&Class::Ok).copied().unwrap_or(0);
+        let online = self.roots.iter().filter(|it| it.root.offline.is_none());
+        let ok = online.map(ok_count).sum();
         if words.is_empty() {
             return format!("{} ok", files(ok));
         }
@@ -124,7 +125,10 @@ impl Standing {
                 console.shown(&it.root.path),
                 HumanCount(it.files).to_string(),
                 DecimalBytes(it.root.bytes.cast_unsigned()).to_string(),
-                HumanCount(of_class(it, Class::Ok)).to_string(),
+                match it.root.offline {
+                    Some(_) => "offline".to_owned(),
+                    None => HumanCount(ok_count(it)).to_string(),
+                },
                 HumanCount(problem_count(it)).to_string(),
                 it.oldest.map_or_else(|| "-".to_owned(), |oldest| age(self.now - oldest)),
                 match it.next_due {
@@ -192,6 +196,11 @@ impl Standing {
 /// Files of a root that have this class.
 pub fn of_class(it: &RootStatus, class: Class) -> u64 {
     it.standing.get(&class).copied().unwrap_or(0)
+}
+
+/// Files of a root that are as recorded. Those that are overdue are counted apart.
+fn ok_count(it: &RootStatus) -> u64 {
+    of_class(it, Class::Ok).saturating_sub(it.overdue)
 }
 
 /// Files of a root that need attention.
