@@ -103,7 +103,7 @@ impl<'c> Times<'c> {
     /// one is beyond the period.
     pub(crate) fn age_of(&self, state: &State, parts: usize) -> usize {
         let age = self.now.saturating_sub(self.believed(state.verified)).max(0);
-        let part = i128::from(age) * parts as i128 / i128::from(self.period.max(1));
+        let part = age.saturating_mul(parts as i64) / self.period.max(1);
         usize::try_from(part).unwrap_or(parts).min(parts)
     }
 

@@ -149,7 +149,8 @@ impl State {
         let gatherer = Arc::clone(&gathered);
         db.create_scalar_function("gather", 7, FunctionFlags::SQLITE_DIRECTONLY, move |row| {
             let value = |place| row.get_raw(place);
-            Ok(lock(&gatherer).add([0, 1, 2, 3, 4, 5].map(value), value(6)))
+            let values = [value(0), value(1), value(2), value(3), value(4), value(5)];
+            Ok(lock(&gatherer).add(values, value(6)))
         })?;
         let sql = format!("SELECT 1 FROM state t WHERE gather({})", STATE.select("t"));
         let mut statement = db.prepare(&sql)?;

@@ -164,18 +164,19 @@ impl Standing {
         most: usize,
     ) -> Result<Vec<FileStatus>, CatalogError> {
         let mut bad: BTreeMap<usize, Vec<FileStatus>> = BTreeMap::new();
-        for it in &self.roots {
-            let mut filter = FileFilter::default();
-            (filter.root, filter.only_bad) = (Some(it.root.id()), true);
-            catalog.files(&filter, &mut |file| {
-                let rank = ORDER.iter().position(|class| *class == file.class);
-                let known = bad.entry(rank.unwrap_or(ORDER.len())).or_default();
-                if known.len() < most && self.is_problem(&file) {
-                    known.push(file);
-                }
-                Ok(())
-            })?;
+        if self.roots.iter().all(|it| problem_count(it) == 0) {
+            return Ok(Vec::new());
         }
+        let mut filter = FileFilter::default();
+        filter.only_bad = true;
+        catalog.files(&filter, &mut |file| {
+            let rank = ORDER.iter().position(|class| *class == file.class);
+            let known = bad.entry(rank.unwrap_or(ORDER.len())).or_default();
+            if known.len() < most && self.is_problem(&file) {
+                known.push(file);
+            }
+            Ok(())
+        })?;
         Ok(bad.into_values().flatten().collect())
     }
 
