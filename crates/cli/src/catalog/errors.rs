@@ -130,7 +130,7 @@ fn of_catalog(error: &CatalogError, commands: Commands<'_>) -> Option<Problem> {
 fn absent(path: &Path, commands: Commands<'_>) -> Problem {
     let hint = match place::of_sudo_user(commands.place) {
         Some(path) => format!("this is root's catalog; for your own: --catalog {path}"),
-        None => format!("{} DIR starts a catalog", commands.of("add")),
+        None => format!("to create a catalog: {} DIR", commands.of("add")),
     };
     about(path, "there is no catalog here", hint)
 }

@@ -113,7 +113,7 @@ impl Commands {
             if let Some(ended) = child.try_wait().transpose() {
                 state.groups.retain(|&it| it != group);
                 return match ended {
-                    _ if is_late => End::Failed("was ended after a minute".to_owned()),
+                    _ if is_late => End::Failed("stopped after a minute".to_owned()),
                     Ok(status) if status.success() => End::Well,
                     // It may have been killed for that.
                     Ok(status) if state.is_ending && status.code().is_none() => End::WithDaemon,
@@ -173,7 +173,7 @@ mod tests {
         let commands = Commands { patience, ..Commands::default() };
         let (command, output) = shell("sleep 1000 | cat; echo never");
         let end = commands.run_to_end(command);
-        assert_eq!(end, End::Failed("was ended after a minute".to_owned()));
+        assert_eq!(end, End::Failed("stopped after a minute".to_owned()));
         assert_eq!(rest(output), "");
         assert!(commands.lock().groups.is_empty());
     }

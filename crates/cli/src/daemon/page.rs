@@ -36,7 +36,7 @@ pub fn wanted(args: &Page) -> Result<Option<Wanted>, Usage> {
         (None, Some(path)) => Endpoint::Socket(path.clone()),
         (None, None) if args.host.is_empty() && args.token_file.is_none() => return Ok(None),
         (None, None) => {
-            let words = "--host and --token-file are of a page, which --listen or --socket shows";
+            let words = "--host and --token-file need --listen or --socket";
             return Err(Usage(words.to_owned()));
         }
     };
@@ -56,10 +56,8 @@ pub fn wanted(args: &Page) -> Result<Option<Wanted>, Usage> {
         && address.ip().is_unspecified()
         && settings.names.is_empty()
     {
-        let words = format!(
-            "--listen {address}: of its names for other machines none is known, so --host NAME is \
-             needed, with the name or address that they call it by"
-        );
+        let words =
+            format!("--listen {address} needs --host NAME: the host name in the URL of the page");
         return Err(Usage(words));
     }
     Ok(Some(Wanted { endpoint, settings }))
@@ -71,11 +69,11 @@ fn token(path: &Path) -> Result<String, Usage> {
     let failed = |error: io::Error| wrong(&lanesum_checksum::error::message(&error));
     // A FIFO may never have a writer.
     if !fs::metadata(path).map_err(failed)?.is_file() {
-        return Err(wrong("is no file that could hold a token"));
+        return Err(wrong("not a regular file"));
     }
     let file = File::open(path).map_err(failed)?;
     if file.metadata().map_err(failed)?.mode() & 0o077 != 0 {
-        return Err(wrong("others may read or write the token; chmod 600 it"));
+        return Err(wrong("other users can read or write the token; run chmod 600 on it"));
     }
     let mut text = String::new();
     file.take(LONGEST + 1).read_to_string(&mut text).map_err(failed)?;
@@ -208,7 +206,7 @@ impl Daemon for Shown {
     }
 
     fn show_code(&self, code: &str) {
-        let words = format!("log in with the code {code}, which is good once");
+        let words = format!("log in with the code {code} (it works once)");
         lock(&self.console).message(words.as_bytes());
     }
 }
@@ -266,7 +264,7 @@ mod tests {
             assert_eq!(why(&anywhere), None);
         }
         let folder = args(Some("127.0.0.1:0"), Some(folder.path()));
-        assert!(why(&folder).unwrap().contains("is no file"));
+        assert!(why(&folder).unwrap().contains("not a regular file"));
         assert!(why(&args(None, Some(&path))).unwrap().contains("--listen"));
     }
 }

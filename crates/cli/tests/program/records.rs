@@ -150,7 +150,8 @@ fn import_of_an_invalid_or_empty_list_records_nothing() {
     assert!(told(&folder, "catalog import --add tree empty", 2).contains("no checksum lines"));
     folder.write("other", format!("{ABC}  elsewhere/a\n"));
     let words = told(&folder, "catalog import --add tree other", 2);
-    let expected = "lanesum: tree: no name of the lists is in it; the first is elsewhere/a\nhint: ";
+    let expected =
+        "lanesum: tree: contains none of the listed files; the first is elsewhere/a\nhint: ";
     assert!(words.starts_with(expected), "{words}");
     assert!(!exists(folder.path("state/catalog.db")));
     folder.write("good", format!("{}  tree/a\n", md5("tree/a")));

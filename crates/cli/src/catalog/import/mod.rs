@@ -4,7 +4,7 @@ mod lists;
 
 use std::collections::BTreeMap;
 use std::env;
-use std::path::{self, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use indicatif::HumanCount;
 use jiff::tz::TimeZone;
@@ -95,11 +95,9 @@ fn require_below(
 ) -> anyhow::Result<()> {
     let whole = directory.canonicalize().unwrap_or_default();
     let is_in_it = |path: &Path| path.canonicalize().is_ok_and(|path| path.starts_with(&whole));
-    let is_below = |path: &Path| path::absolute(path).is_ok_and(|path| path.starts_with(&whole));
     if lists.paths().any(is_in_it) {
         return Ok(());
     }
-    let lacks = if lists.paths().any(is_below) { "no file" } else { "no name" };
     let first = lists.paths().next().unwrap_or(Path::new(""));
     let hint = match &args.root {
         None if args.beside => "names are looked up beside their lists",
@@ -107,7 +105,7 @@ fn require_below(
         None => "names are looked up in the current directory; --root DIR names another",
     };
     let (directory, first) = (console.shown(directory), console.shown(first));
-    let words = format!("{directory}: {lacks} of the lists is in it; the first is {first}");
+    let words = format!("{directory}: contains none of the listed files; the first is {first}");
     Err(Hinted { words, hint: hint.to_owned() }.into())
 }
 
