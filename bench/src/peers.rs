@@ -67,13 +67,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_not_installed_is_skipped_with_a_word() {
+    fn missing_peer_is_skipped_with_a_reason() {
         let found = version("lanesum-no-such-program", "--version");
         assert_eq!(found, Err(format!("not installed: {REMEDY}")));
     }
 
     #[test]
-    fn what_is_installed_names_its_version() {
+    fn installed_peer_reports_its_version() {
         let found = version("md5sum", "--version");
         assert!(found.expect("md5sum is installed").contains("md5sum"));
     }

@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_earlier_run_found_by_content_stays_found_while_it_looks_the_same() {
+    fn file_found_by_content_stays_found_while_its_stat_is_the_same() {
         let there = entry("copy", 9, Some(500));
         let known = Loose { found_at: Some((b"copy".to_vec(), there.stat)), ..record("old", 7) };
         assert_eq!(moved(std::slice::from_ref(&known), std::slice::from_ref(&there)), [(0, 0)]);

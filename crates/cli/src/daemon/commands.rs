@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_command_started_ends_with_it() {
+    fn processes_of_a_command_end_with_it() {
         let patience = Duration::from_millis(200);
         let commands = Commands { patience, ..Commands::default() };
         let (command, output) = shell("sleep 1000 | cat; echo never");
