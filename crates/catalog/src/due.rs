@@ -144,17 +144,40 @@ fn spent(db: &Connection, root: i64, from: i64, to: i64) -> Result<i64, CatalogE
     Ok(scrubs.fold(0, |spent, run| spent.saturating_add(run.spent)))
 }
 
-/// How much one run reads at most.
+/// How much one run reads at most, of the files behind a position.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Most {
     files: usize,
     bytes: i64,
+    after: Position,
 }
 
 impl Most {
-    pub(crate) const ALL: Self = Self { files: usize::MAX, bytes: i64::MAX };
+    pub(crate) const ALL: Self =
+        Self { files: usize::MAX, bytes: i64::MAX, after: Position::START };
+
     /// A daemon lets other commands have the catalog between two parts.
-    pub(crate) const PART: Self = Self { files: BATCH, bytes: 8 << 30 };
+    pub(crate) const fn part(after: Position) -> Self {
+        Self { files: BATCH, bytes: 8 << 30, after }
+    }
+}
+
+/// A place in the order in which files are due. A file that could not be verified stays due, and
+/// the next part goes on after it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Position {
+    due: i64,
+    id: i64,
+}
+
+impl Position {
+    pub(crate) const START: Self = Self { due: i64::MIN, id: 0 };
+}
+
+impl Default for Position {
+    fn default() -> Self {
+        Self::START
+    }
 }
 
 /// The files that a scrub reads.
@@ -168,6 +191,8 @@ pub(crate) struct Plan {
     pub(crate) left: u64,
     /// Whether more is to be read at once, after these.
     pub(crate) goes_on: bool,
+    /// That of the last one.
+    pub(crate) end: Position,
     /// Records of files that are not ok. They come last, so that they do not use up a limit.
     bad: Vec<i64>,
 }
@@ -183,8 +208,11 @@ impl Plan {
     ) -> Result<Self, CatalogError> {
         let mut plan = Self::default();
         for candidate in chosen {
+            let position = Position { due: candidate.due, id: candidate.id };
             if !candidate.is_ok {
                 plan.bad.push(candidate.id);
+            } else if position <= most.after {
+                // It was in an earlier part.
             } else if budget.is_some_and(|left| left <= 0) {
                 plan.left += 1;
             } else if plan.ids.len() >= most.files || plan.bytes >= most.bytes {
@@ -196,6 +224,7 @@ impl Plan {
                     plan.bytes += size;
                 }
                 plan.ids.push(candidate.id);
+                plan.end = position;
             }
         }
         if plan.goes_on {
@@ -348,10 +377,16 @@ mod tests {
         assert_eq!((plan.left, plan.bad.len(), plan.goes_on), (29_690, 300, false));
         assert!(of(Some(0), Most::ALL, 1).ids.is_empty());
         assert_eq!(of(None, Most::ALL, 1).ids.len(), 29_700);
-        let part = of(Some(i64::MAX), Most::PART, 1);
+        let part = of(Some(i64::MAX), Most::part(Position::START), 1);
         assert_eq!((part.ids.len(), part.bad.len(), part.goes_on), (BATCH, 0, true));
-        assert_eq!(of(Some(i64::MAX), Most::PART, 4 << 30).ids.len(), 2);
-        let last = Plan::of(&chosen[..100], Some(i64::MAX), Most::PART, |_| Ok(1)).unwrap();
+        // No file of it was verified: it was deleted meanwhile, for example.
+        let next = of(Some(i64::MAX), Most::part(part.end), 1);
+        assert!(part.ids.last() < next.ids.first() && next.goes_on);
+        let last = of(Some(i64::MAX), Most::part(next.end), 1);
+        assert_eq!((last.ids.len(), last.bad.len(), last.goes_on), (9_700, 300, false));
+        assert_eq!(of(Some(i64::MAX), Most::part(Position::START), 4 << 30).ids.len(), 2);
+        let last = Plan::of(&chosen[..100], Some(i64::MAX), Most::part(Position::START), |_| Ok(1))
+            .unwrap();
         assert_eq!((last.ids.len(), last.bad.len(), last.goes_on), (99, 1, false));
     }
 
@@ -400,7 +435,7 @@ mod tests {
             let left = budget(total, PERIOD as u32, is_late(&chosen, now), spent);
             let files = &self.files;
             let size = |id: i64| Ok(files[id as usize][2]);
-            let plan = Plan::of(&chosen, Some(left), Most::PART, size).unwrap();
+            let plan = Plan::of(&chosen, Some(left), Most::part(Position::START), size).unwrap();
             let end = now + plan.bytes / self.rate;
             for &id in &plan.ids {
                 let file = &mut self.files[id as usize];

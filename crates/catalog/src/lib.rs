@@ -66,7 +66,7 @@ pub use load::Load;
 pub use log::Event;
 pub use model::{Attention, Class, Content, Finding, Profile, Reason, Stat, Window, midnight};
 pub use options::{GoesOn, Options, Selection, Target, Task, Verb};
-pub use part::Part;
+pub use part::{Part, Position};
 pub use pass::OnFinding;
 pub use relocate::Relocated;
 pub use root::{Offline, Root};

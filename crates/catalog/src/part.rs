@@ -3,6 +3,7 @@
 use jiff::tz::TimeZone;
 
 use crate::CatalogError;
+pub use crate::due::Position;
 use crate::due::{Most, plan};
 use crate::model::midnight;
 use crate::options::{Options, Selection};
@@ -23,23 +24,32 @@ pub struct Part {
     pub goes_on: bool,
     /// Files that are due, and that the day's budget leaves for another day.
     pub left: u64,
+    /// The position of its last file.
+    pub end: Position,
     ids: Vec<i64>,
 }
 
 impl Catalog {
-    /// Chooses the next part of the files of a root that are due, within the budget of its day.
-    /// That begins at midnight of the time zone.
+    /// Chooses the next part of the files of a root that are due, behind the end of the last part
+    /// and within the budget of the day, which begins at midnight of the time zone.
     ///
     /// # Errors
     /// Those of the catalog.
-    pub fn next_part(&self, root: &Root, zone: &TimeZone, now: i64) -> Result<Part, CatalogError> {
+    pub fn next_part(
+        &self,
+        root: &Root,
+        after: Position,
+        zone: &TimeZone,
+        now: i64,
+    ) -> Result<Part, CatalogError> {
         let span = (midnight(now, zone) - 1, now);
-        let plan = plan(self, root, &Selection::default(), span, Most::PART)?;
+        let plan = plan(self, root, &Selection::default(), span, Most::part(after))?;
         Ok(Part {
             files: plan.ids.len() as u64,
             bytes: plan.bytes.max(0).cast_unsigned(),
             goes_on: plan.goes_on,
             left: plan.left,
+            end: plan.end,
             ids: plan.ids,
         })
     }

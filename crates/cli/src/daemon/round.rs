@@ -12,7 +12,7 @@
 //!
 //! Days are named by their beginnings, in seconds since 1970.
 
-use lanesum_catalog::{Halt, Reason, Root, Steering, Summary, Verb};
+use lanesum_catalog::{Halt, Position, Reason, Root, Steering, Summary, Verb};
 
 /// Why a root is offline, and the number of its missing files.
 type Away = (Reason, u64);
@@ -89,6 +89,8 @@ pub struct Round {
     is_whole: bool,
     /// The day on which everything due was read.
     read: Option<i64>,
+    /// The end of the last part of today.
+    pub after: Position,
     /// The request that is being answered.
     request: Option<i64>,
     /// How many files were missing when that was the reason to leave the root alone.
@@ -139,6 +141,7 @@ impl Round {
             // A run that was interrupted is repeated; one that records too many edits is not.
             Verb::Update if matches!(ran.halt, None | Some(Halt::TooManyEdits { .. })) => {
                 (self.updated, self.is_whole) = (Some(today), ran.is_complete());
+                self.after = Position::default();
             }
             Verb::Scrub if ran.is_complete() => self.read = Some(today),
             _ => {}

@@ -272,8 +272,9 @@ impl Worker {
     /// Reads a part of the files that are due. After the last part a request is done.
     fn read_part(&mut self, root: &Root, now: i64) -> Result<Step, CatalogError> {
         notify(&[NotifyState::Watchdog]);
-        let part = self.catalog.next_part(root, &self.zone, now)?;
-        let (is_last, left) = (!part.goes_on, part.left);
+        let after = self.rounds.get(&root.id()).map(|round| round.after).unwrap_or_default();
+        let part = self.catalog.next_part(root, after, &self.zone, now)?;
+        let (is_last, left, end) = (!part.goes_on, part.left, part.end);
         let live = self.live.clone();
         let mut options = self.options();
         options.at_any_time = root.steering.requested.is_some();
@@ -287,6 +288,9 @@ impl Worker {
         if is_last && left > 0 {
             let name = root.path.as_os_str().as_encoded_bytes();
             lock(&self.console).about(name, "more files are due than can be read today");
+        }
+        if summaries.iter().all(|it| it.halt == Some(Halt::Part)) {
+            self.rounds.entry(root.id()).or_default().after = end;
         }
         if is_last && summaries.iter().all(|it| it.halt.is_none() && it.offline().is_none()) {
             self.finish_request(root)?;
