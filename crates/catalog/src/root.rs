@@ -11,7 +11,7 @@ use rusqlite::{Connection, Row, Transaction, TransactionBehavior};
 
 use crate::CatalogError;
 use crate::model::Reason;
-use crate::settings::{Settings, Steering};
+use crate::settings::{IGNORE_FILE, Settings, Steering};
 use crate::store::catalog::Catalog;
 use crate::store::check::require_rows;
 use crate::store::digests::number_of;
@@ -315,6 +315,17 @@ pub(crate) fn real_directory(typed: &Path) -> Result<(PathBuf, DirectoryId), Cat
 
 /// Whether a walk of a directory yields a file, or what may hide some.
 fn has_files(directory: &Path, settings: &Settings) -> Result<bool, CatalogError> {
+    let exclude = settings.excludes()?;
+    let is_recorded = |entry: std::fs::DirEntry| {
+        let is_file = entry.file_type().is_ok_and(|it| it.is_file());
+        is_file && !exclude.matches(entry.file_name().as_bytes(), false)
+    };
+    // A walk reads and sorts a whole directory before its first file.
+    if !directory.join(IGNORE_FILE).exists()
+        && directory.read_dir().is_ok_and(|entries| entries.flatten().any(is_recorded))
+    {
+        return Ok(true);
+    }
     let is_file = |entry: Entry| matches!(entry, Entry::File(_) | Entry::Failed { .. });
     Ok(walk_root(directory, settings)?.any(is_file))
 }
