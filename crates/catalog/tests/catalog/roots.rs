@@ -17,6 +17,7 @@ fn directory_without_files_cannot_be_added() {
     let archive = Archive::new();
     fs::create_dir_all(archive.path("only/directories")).unwrap();
     archive.write("@eaDir/excluded", "x");
+    archive.write("excluded.tmp", "x");
     let error = add(&archive, &archive.tree()).unwrap_err();
     assert!(matches!(error, CatalogError::EmptyDirectory(_)), "{error}");
     assert!(archive.open().roots().unwrap().is_empty());
