@@ -241,7 +241,7 @@ pub struct Scrub {
 
     /// Stop after this many bytes of each directory: 500M, 20G, 1T.
     ///
-    /// The file that is being read then is read to its end. Of a long file, the chunk is.
+    /// The scrub still finishes the file, or the chunk of a long file, that it is reading.
     #[arg(long, value_name = "BYTES", value_parser = bytes)]
     pub max_bytes: Option<u64>,
 
