@@ -1,5 +1,4 @@
-//! The table of docs/check.md, row by row: what it says is what happens, and all that happens here
-//! stands there.
+//! Runs every row of the table in docs/check.md, and checks that the table has exactly these rows.
 
 use super::*;
 
@@ -85,36 +84,36 @@ fn rows() -> Vec<Row> {
                    7d87c5392aab792dc252d5de4533cc9518d38aa8dbc4925ab92386edd4009923";
     let utf16: Vec<u8> = both.encode_utf16().flat_map(u16::to_le_bytes).collect();
     vec![
-        row("lines whose files are as they were", &*both, "list")
+        row("unchanged files", &*both, "list")
             .prints("a: OK, b: OK")
             .says("no failures"),
-        row("a line whose file is not as it was", wrong.clone() + &good, "list")
+        row("a changed file", wrong.clone() + &good, "list")
             .prints("a: FAILED, a: OK")
             .says("1 FAILED")
             .is(1),
         row("nothing", "", "list").says(NOTHING).is(1),
-        row("nothing but comments and empty lines", "# x\n\n", "list").says(NOTHING).is(1),
-        row("nothing, and the other list has lines", "", "list good")
+        row("only comments and empty lines", "# x\n\n", "list").says(NOTHING).is(1),
+        row("nothing, beside a good list", "", "list good")
             .prints("a: OK")
             .says("no failures, 1 empty list"),
         row("the same", "", "--strict list good")
             .prints("a: OK")
             .says("1 empty list")
             .is(1),
-        row("lines, and nothing comes through standard input", &*both, "list -")
+        row("checksum lines, beside an empty standard input", &*both, "list -")
             .prints("a: OK, b: OK")
             .says("1 bad list")
             .is(1),
-        row("no list, and nothing comes through standard input", "", "")
+        row("(no list, and an empty standard input)", "", "")
             .says(
                 "'standard input': no checksum line came; did what writes the list fail?",
             )
             .is(1),
-        row("no line that is a checksum line", "x\ny\n", "list").says(NONE).is(1),
+        row("no checksum line", "x\ny\n", "list").says(NONE).is(1),
         row("(the MD5 of `a` alone, in `a.md5`)", "", "a.md5")
             .says(r"a.md5: holds a digest and no name: sed '/^\s*$/d; s|\s*$|  a|' <a.md5 | lanesum check")
             .is(1),
-        row("digests alone", format!("{ABC}\n{ABC}\n"), "list")
+        row("digests without names", format!("{ABC}\n{ABC}\n"), "list")
             .says("list: holds digests and no names; a line is to be a digest, two blanks and the name")
             .is(1),
         row("only lines of an unknown algorithm", format!("MD6 (a) = {ABC}\n"), "list")
@@ -128,21 +127,21 @@ fn rows() -> Vec<Row> {
             .prints("a: OK, b: OK")
             .says("1 wrong record")
             .is(1),
-        row("nothing but such a line", format!("{:>32}  b\n", "UNSUPPORTED"), "list")
+        row("only such a line", format!("{:>32}  b\n", "UNSUPPORTED"), "list")
             .says("list: line 1: neither a digest nor a size of the file")
             .is(1),
         row("MD5s", &*both, "-a sha256 list")
             .says("list: no line in it has as many digits as sha256; without -a they tell")
             .is(1),
-        row("a line of BLAKE3 that was made with a key", format!("BLAKE3 (a) = {}\n", "0".repeat(64)), "list")
+        row("a line of keyed BLAKE3", format!("BLAKE3 (a) = {}\n", "0".repeat(64)), "list")
             .prints("a: FAILED")
             .says("list: no line of BLAKE3 matches; if they were made with a key, say --key-file FILE")
             .is(1),
-        row("the same, with another key", format!("BLAKE3 (a) = {}\n", "0".repeat(64)), "--key-file key list")
+        row("the same, with a different key", format!("BLAKE3 (a) = {}\n", "0".repeat(64)), "--key-file key list")
             .prints("a: FAILED")
             .says("list: no line of BLAKE3 matches; is it the key that made the list?")
             .is(1),
-        row("a line that is no checksum line, among others", both.clone() + "x\n", "list")
+        row("an invalid line, among others", both.clone() + "x\n", "list")
             .prints("a: OK, b: OK")
             .says("no failures, 1 malformed line"),
         row("the same", both.clone() + "x\n", "--strict list")
@@ -179,7 +178,7 @@ fn rows() -> Vec<Row> {
         row("UTF-16 without a byte order mark", utf16, "list")
             .says("list: looks like UTF-16: iconv -f UTF-16LE -t UTF-8 <list | lanesum check")
             .is(1),
-        row("what gzip makes", *b"\x1f\x8b\x08\0\0\0\0\0\0\x03", "list")
+        row("gzip data", *b"\x1f\x8b\x08\0\0\0\0\0\0\x03", "list")
             .says("list: is compressed by gzip: zcat <list | lanesum check")
             .is(1),
         row("a `.dvc` of DVC", format!("outs:\n- md5: {}\n  path: a\n", &good[..32]), "list")
@@ -188,7 +187,7 @@ fn rows() -> Vec<Row> {
                  cache of DVC has the list of a folder: files/md5/*/*.dir",
             )
             .is(1),
-        row("what Get-FileHash shows", "\r\nAlgorithm       Hash       Path\r\n", "list")
+        row("the screen output of Get-FileHash", "\r\nAlgorithm       Hash       Path\r\n", "list")
             .says(
                 "list: is what Get-FileHash or certutil show, and no list; PowerShell writes one: \
                  Get-FileHash -A MD5 * | Export-Csv -Encoding UTF8 list.csv",
@@ -203,11 +202,11 @@ fn rows() -> Vec<Row> {
         row("lines that end with a newline", &*both, "-z list")
             .says("list: its lines end with newlines; check it without --zero")
             .is(1),
-        row("(the list is a folder)", "", "d").says("d: is a folder, not a list: lanesum compare LIST d holds a list against it").is(1),
-        row("(the list is not there)", "", "nowhere")
+        row("(the list is a directory)", "", "d").says("d: is a folder, not a list: lanesum compare LIST d holds a list against it").is(1),
+        row("(the list does not exist)", "", "nowhere")
             .says("nowhere: No such file or directory")
             .is(1),
-        row("lines, and the other list is not there", &*both, "list nowhere")
+        row("checksum lines, beside a list that does not exist", &*both, "list nowhere")
             .prints("a: OK, b: OK")
             .says("1 bad list")
             .is(1),
@@ -218,18 +217,18 @@ fn rows() -> Vec<Row> {
         row("a missing file, among others", both.clone() + &gone, "--ignore-missing list")
             .prints("a: OK, b: OK")
             .says("no failures, 1 missing"),
-        row("missing files only", &*gone, "--ignore-missing list")
+        row("only missing files", &*gone, "--ignore-missing list")
             .says("list: no file was verified: none of those it names exists")
             .is(1),
-        row("a folder", line("x", "d"), "list")
+        row("a directory", line("x", "d"), "list")
             .prints("d: FAILED open or read")
             .says("d: Is a directory")
             .is(1),
-        row("CSV with a size that the file has not", format!("path,size,md5\na,4,{ABC}\n"), "list")
+        row("CSV with a wrong size", format!("path,size,md5\na,4,{ABC}\n"), "list")
             .prints("a: FAILED")
             .says("a: of 3 bytes, and of 4 in the list")
             .is(1),
-        row("CSV with sizes only", "path,size\na,3\n", "list")
+        row("CSV with only sizes", "path,size\na,3\n", "list")
             .prints("a: size OK, not checked")
             .says("list: 1 file with no digest in it, only a size: not checked")
             .is(1),
@@ -261,7 +260,7 @@ fn rows() -> Vec<Row> {
             .says("1 FAILED")
             .is(1),
         row("a failure", wrong + &both, "--status list").is(1),
-        row("lines that no key was needed for", &*good, "--key-file key list")
+        row("lines of algorithms without a key", &*good, "--key-file key list")
             .says("list: no checksum line for this key in it; is it a list?")
             .is(1),
         row("lines that need a key", "SIPHASH24 (a) = 0011223344556677\n", "list")
