@@ -116,7 +116,7 @@ fn algorithms_are_known_in_any_case() {
         expect(&run, 0, "a: OK\n", "");
     }
     assert_eq!(folder.run("-a sha-256 a").status.code(), Some(2));
-    let help = text(&folder.run("--help").stdout);
+    let help = text(&folder.run("sum --help").stdout);
     assert!(help.contains("sha256") && !help.contains("SHA256"), "{help}");
 }
 
