@@ -41,7 +41,7 @@ pub struct OneFolder {
 
 /// Names of a list are in another folder than those before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("its names are in another folder than those before")]
+#[error("its names are in a different directory than those before")]
 pub struct AnotherFolder;
 
 impl OneFolder {

@@ -19,7 +19,7 @@ use lanesum_list::formats::{Kind, Layout};
 use lanesum_list::{Dialect, Ending};
 use lanesum_md5::Backend;
 
-use crate::failure::Usage;
+use crate::failure::Hinted;
 pub use bag::{Bag, Create, Update, Validate, Verb as BagVerb};
 #[cfg(feature = "page")]
 pub use catalog::Page;
@@ -251,14 +251,14 @@ impl Sum {
     ///
     /// # Errors
     /// There are several algorithms, and they are not to be named.
-    pub fn kind(&self) -> Result<Kind, Usage> {
+    pub fn kind(&self) -> Result<Kind, Hinted> {
         if let Some(kind) = self.format {
             return Ok(kind);
         }
         let several = self.algorithms().iter().count() > 1;
         if several && self.untagged {
-            let words = "lines of several algorithms must name them; leave out --untagged";
-            return Err(Usage(words.to_owned()));
+            let words = "lines of several algorithms must name them";
+            return Err(Hinted::new(words, "leave out --untagged"));
         }
         let told = |algorithm| Dialect::any().tells(algorithm);
         let is_named = self.tag || self.base64 || several || !self.algorithms().iter().all(told);

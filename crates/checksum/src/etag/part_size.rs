@@ -104,9 +104,8 @@ impl PartSize {
 /// S3 does not take as many parts as a file would have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "{parts} parts of {}, and S3 takes no more than {MOST_PARTS}: take parts of {} or more",
-    name(*.part_size),
-    name(self.least())
+    "{parts} parts of {}, but S3 takes at most {MOST_PARTS}",
+    name(*.part_size)
 )]
 #[non_exhaustive]
 pub struct TooManyParts {
@@ -205,15 +204,15 @@ impl FromStr for PartSize {
 pub enum NoPartSize {
     /// It is neither a number of bytes nor a client.
     #[error(
-        "a size like 8MiB, 8M, 8MB or 8388608 is wanted, or a client: aws-cli, boto3, rclone, s5cmd, \
-         s3cmd, mc"
+        "expected a size such as 8MiB, 8M, 8MB or 8388608, or a client: aws-cli, boto3, rclone, \
+         s5cmd, s3cmd, mc"
     )]
     Form,
     /// It is no byte.
     #[error("a part has at least one byte")]
     Zero,
     /// It is more than 64 bits hold.
-    #[error("no file is as large")]
+    #[error("too large")]
     TooLarge,
     /// It is like the name of a client.
     #[error("did you mean {0}?")]

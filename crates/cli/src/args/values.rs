@@ -35,8 +35,8 @@ pub fn io() -> impl TypedValueParser<Value = Io> {
         io.check().map(|()| io).map_err(|error| {
             let why = lanesum_checksum::error::message(&error);
             format!(
-                "{why}; the kernel has no io_uring, or kernel.io_uring_disabled or a container \
-                 forbids it: take --io read"
+                "{why}: the kernel has no io_uring, or kernel.io_uring_disabled or a container \
+                 forbids it; use --io read"
             )
         })
     })

@@ -34,7 +34,7 @@ fn a_folder_becomes_a_bag() {
     let inode = fs::metadata(folder.path("b/sub/b")).unwrap().ino();
     fs::set_permissions(folder.path("b"), fs::Permissions::from_mode(0o750)).unwrap();
     let run = folder.run("bag create -a md5,sha512 --info Contact-Name=Edna b");
-    expect(&run, 0, "", "lanesum: b: is a bag now: 3 files, 18 B\n");
+    expect(&run, 0, "", "lanesum: b: now a bag: 3 files, 18 B\n");
     let manifests = ["b/manifest-md5.txt", "b/manifest-sha512.txt"];
     let tags = ["b/tagmanifest-md5.txt", "b/tagmanifest-sha512.txt"];
     let payload = ["b/data/a", "b/data/data/c", "b/data/sub/b"];
@@ -63,7 +63,7 @@ fn a_folder_becomes_a_bag() {
 #[test]
 fn sha512_is_what_nobody_chose() {
     let folder = folder();
-    expect(&folder.run("bag create b/."), 0, "", "lanesum: b/.: is a bag now: 3 files, 18 B\n");
+    expect(&folder.run("bag create b/."), 0, "", "lanesum: b/.: now a bag: 3 files, 18 B\n");
     assert!(exists(folder.path("b/manifest-sha512.txt")));
     assert_eq!(folder.names_in("b").len(), 5);
 }
@@ -85,7 +85,7 @@ fn names_that_end_lines_are_encoded() {
     };
     let quoted = ["b/100%", "'b/a'$'\\n''b'", "'b/c'$'\\r''d'", "b/e%0Af"];
     let told = warnings(quoted, [percent, end, end, percent]);
-    let done = "lanesum: b: is a bag now: 6 files, 19 B\n";
+    let done = "lanesum: b: now a bag: 6 files, 19 B\n";
     expect(&run, 0, "", told.clone() + done);
     folder.write("b/data/new", "");
     let run = folder.run("bag update b");
@@ -168,10 +168,10 @@ fn empty_folders_are_told() {
     let folder = Folder::of(&["b/a", "b/empty/"]);
     let words = "is an empty folder, which a bag does not keep: no manifest can hold it";
     let told =
-        format!("lanesum: b/empty: warning: {words}\nlanesum: b: is a bag now: 1 file, 3 B\n");
+        format!("lanesum: b/empty: warning: {words}\nlanesum: b: now a bag: 1 file, 3 B\n");
     expect(&folder.run("bag create b"), 0, "", told);
     let folder = Folder::of(&["b/"]);
-    let told = "lanesum: b: warning: no file is in it\nlanesum: b: is a bag now: 0 files, 0 B\n";
+    let told = "lanesum: b: warning: no file is in it\nlanesum: b: now a bag: 0 files, 0 B\n";
     expect(&folder.run("bag create b"), 0, "", told);
     validate(&folder, 0);
 }
@@ -223,7 +223,7 @@ fn what_an_interrupted_run_left_is_told() {
     };
     let run = folder.run("bag create b");
     let told = warning("sub/.lanesum-list.md5") + &warning("list.md5.partial");
-    expect(&run, 0, "", told + "lanesum: b: is a bag now: 6 files, 82 B\n");
+    expect(&run, 0, "", told + "lanesum: b: now a bag: 6 files, 82 B\n");
     let told = text(&folder.run("bag validate b").stderr);
     assert!(told.starts_with(&warning("data/sub/.lanesum-list.md5")), "{told}");
 }
@@ -265,7 +265,7 @@ fn what_an_interrupted_run_has_moved_goes_back_first() {
     fs::rename(folder.path("b/data"), folder.path("b/.lanesum-bag/data/data")).unwrap();
     folder.write("b/.lanesum-bag/manifest-sha512.txt", "half a li");
     let words = "an earlier run was interrupted; what it had begun is taken back";
-    let done = format!("lanesum: b: {words}\nlanesum: b: is a bag now: 3 files, 18 B\n");
+    let done = format!("lanesum: b: {words}\nlanesum: b: now a bag: 3 files, 18 B\n");
     let (errors, _) = validate(&folder, 1);
     assert!(errors.contains("b/.lanesum-bag: an interrupted lanesum bag left it"), "{errors}");
     let update =
@@ -294,7 +294,7 @@ fn what_an_interrupted_run_had_whole_takes_its_place() {
     let words = "warning: came while this became a bag, and is not in it; move it into data/ and run \
                  lanesum bag update, or move it elsewhere";
     let told =
-        format!("lanesum: b/late: {words}\nlanesum: b/new: {words}\nlanesum: b: is a bag now: ");
+        format!("lanesum: b/late: {words}\nlanesum: b/new: {words}\nlanesum: b: now a bag: ");
     assert!(text(&run.stderr).starts_with(&told), "{}", text(&run.stderr));
     let words = "is finished as it was begun, with its -a and --info, not those of this run";
     assert!(text(&run.stderr).contains(words), "{}", text(&run.stderr));

@@ -134,7 +134,7 @@ fn missing_files_can_be_passed_over() {
     expect_check(folder.run("check list"), 1, "gone: FAILED open or read\ngood: OK\n", GONE);
     // A check that checked nothing is not all well.
     folder.write("list", line("x", "gone"));
-    let message = "lanesum: list: no file was verified: none of those it names exists\n";
+    let message = "lanesum: list: nothing was checked: none of its files exists\n";
     expect(&folder.run("check --ignore-missing list"), 1, "", message);
     expect(&folder.run("check --ignore-missing --status list"), 1, "", message);
 }
@@ -304,7 +304,7 @@ fn lines_far_apart_share_a_read() {
 fn a_file_is_not_what_is_left_of_a_list_or_a_key() {
     let folder = Folder::of(&["a"]);
     folder.link("/dev/stdin", "link");
-    let why = "a list, names or the key come from there, so no file can";
+    let why = "already in use as the list, the file names or the key";
     for name in ["-", "/dev/stdin", "/dev/./stdin", "/proc/thread-self/fd/0", "link"] {
         folder.write("list", line("", name) + &line("a", "a"));
         let message = format!("lanesum: {name}: {why}\n");
@@ -348,7 +348,7 @@ fn a_list_that_does_not_come_is_a_failure() {
         let run = bash(script);
         let stderr = text(&run.stderr);
         assert!(
-            stderr.contains(": no checksum line came; did what writes the list fail?\n"),
+            stderr.contains(": no checksum lines received\nhint: check the command that writes the list\n"),
             "{stderr}"
         );
         assert_eq!((run.status.code(), text(&run.stdout)), (Some(1), "a: OK\n".to_owned()));

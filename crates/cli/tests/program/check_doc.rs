@@ -72,8 +72,8 @@ fn row(what: &'static str, list: impl Into<Vec<u8>>, args: &'static str) -> Row 
 
 fn rows() -> Vec<Row> {
     const NOTHING: &str =
-        "list: no checksum line in it, so nothing was checked; is it the right list, and whole?";
-    const NONE: &str = "list: no checksum line in it; is it a list?";
+        "list: no checksum lines; nothing was checked";
+    const NONE: &str = "list: no checksum lines\nhint: check that it is a checksum list";
     let good = line("abc", "a");
     let both = good.clone() + &line("b", "b");
     let gone = line("x", "gone");
@@ -107,7 +107,7 @@ fn rows() -> Vec<Row> {
             .is(1),
         row("no list, and nothing comes through standard input", "", "")
             .says(
-                "'standard input': no checksum line came; did what writes the list fail?",
+                "'standard input': no checksum lines received\nhint: check the command that writes the list",
             )
             .is(1),
         row("no line that is a checksum line", "x\ny\n", "list").says(NONE).is(1),
@@ -126,10 +126,10 @@ fn rows() -> Vec<Row> {
             .is(1),
         row("a line of rclone without a digest, among others", format!("{both}{:32}  b\n", ""), "list")
             .prints("a: OK, b: OK")
-            .says("1 wrong record")
+            .says("1 invalid record")
             .is(1),
         row("nothing but such a line", format!("{:>32}  b\n", "UNSUPPORTED"), "list")
-            .says("list: line 1: neither a digest nor a size of the file")
+            .says("list: line 1: neither a digest nor a size")
             .is(1),
         row("MD5s", &*both, "-a sha256 list")
             .says("list: no line in it has as many digits as sha256; without -a they tell")
@@ -151,7 +151,7 @@ fn rows() -> Vec<Row> {
             .is(1),
         row("a last line cut within its digest", &both.as_bytes()[..50], "list")
             .prints("a: OK")
-            .says("list: line 2: the list ends in the middle; is it cut off?")
+            .says("list: line 2: the list is cut off here")
             .is(1),
         row("lines of several formats and algorithms", sha1.to_owned() + &both, "list")
             .prints("a: OK, a: OK, b: OK")
@@ -180,7 +180,7 @@ fn rows() -> Vec<Row> {
             .says("list: looks like UTF-16: iconv -f UTF-16LE -t UTF-8 <list | lanesum check")
             .is(1),
         row("what gzip makes", *b"\x1f\x8b\x08\0\0\0\0\0\0\x03", "list")
-            .says("list: is compressed by gzip: zcat <list | lanesum check")
+            .says("list: compressed with gzip: zcat <list | lanesum check")
             .is(1),
         row("a `.dvc` of DVC", format!("outs:\n- md5: {}\n  path: a\n", &good[..32]), "list")
             .says(
@@ -195,13 +195,13 @@ fn rows() -> Vec<Row> {
             )
             .is(1),
         row("binary data", [0; 999], "list")
-            .says("list: looks like binary data, not a list of checksums")
+            .says("list: looks like binary data, not a checksum list")
             .is(1),
         row("lines that end with NUL", both.replace('\n', "\0"), "list")
-            .says("list: its lines end with NUL; say --zero")
+            .says("list: its lines end with NUL\nhint: use --zero")
             .is(1),
         row("lines that end with a newline", &*both, "-z list")
-            .says("list: its lines end with newlines; check it without --zero")
+            .says("list: its lines end with newlines, not with NUL\nhint: leave out --zero")
             .is(1),
         row("(the list is a folder)", "", "d").says("d: is a folder, not a list: lanesum compare LIST d holds a list against it").is(1),
         row("(the list is not there)", "", "nowhere")
@@ -219,7 +219,7 @@ fn rows() -> Vec<Row> {
             .prints("a: OK, b: OK")
             .says("no failures, 1 missing"),
         row("missing files only", &*gone, "--ignore-missing list")
-            .says("list: no file was verified: none of those it names exists")
+            .says("list: nothing was checked: none of its files exists")
             .is(1),
         row("a folder", line("x", "d"), "list")
             .prints("d: FAILED open or read")
@@ -227,7 +227,7 @@ fn rows() -> Vec<Row> {
             .is(1),
         row("CSV with a size that the file has not", format!("path,size,md5\na,4,{ABC}\n"), "list")
             .prints("a: FAILED")
-            .says("a: of 3 bytes, and of 4 in the list")
+            .says("a: its size is 3 bytes, but 4 in the list")
             .is(1),
         row("CSV with sizes only", "path,size\na,3\n", "list")
             .prints("a: size OK, not checked")
@@ -246,11 +246,11 @@ fn rows() -> Vec<Row> {
             "list",
         )
         .prints("a: OK")
-        .says("list: line 3: columns: 1, where the header has 2")
+        .says("list: line 3: 1 columns, but the header has 2")
         .is(1),
         row("JSON that is cut off", format!("[{{\"path\":\"a\",\"md5\":\"{ABC}\"}},"), "list")
             .prints("a: OK")
-            .says("list: line 1: the list ends in the middle; is it cut off?")
+            .says("list: line 1: the list is cut off here")
             .is(1),
         row("`/a`", line("abc", "/a"), "--root . list").prints("/a: OK"),
         row("`../a`, which leads out of the root", line("abc", "../a"), "--root d list")

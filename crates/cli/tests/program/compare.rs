@@ -138,7 +138,7 @@ fn all_equal_is_said_and_only_that_is_success() {
 #[test]
 fn nothing_is_no_comparison() {
     let folder = Folder::of(&["x/", "y/"]);
-    let words = "lanesum: no file on either side, so nothing was compared\n";
+    let words = "lanesum: no files on either side; nothing was compared\n";
     expect(&folder.run("compare x y"), 1, "", words);
     folder.write("prose", "a text\nof two lines\n");
     let words = "lanesum: prose: no checksum line in it; a side is a list or a folder\n";
@@ -238,8 +238,8 @@ fn what_is_left_out_is_not_missing() {
     // A link is there, and whether its content is right nobody looked.
     fs::remove_file(folder.path("a/x")).unwrap();
     folder.link("y.tmp", "a/x");
-    let line = "not compared x: it is there, but as a link, or left out\n";
-    let summary = "lanesum: 3 files: 2 equal (16 B), 1 not compared; not looked at: 1 link in a\n";
+    let line = "not compared x: it exists, but is a link, or excluded\n";
+    let summary = "lanesum: 3 files: 2 equal (16 B), 1 not compared; skipped: 1 link in a\n";
     expect(&folder.run("compare list a"), 1, line, summary);
     let followed = "lanesum: 3 files: 2 equal (16 B), 1 changed (7 B)\n";
     expect(&folder.run("compare --follow list a"), 1, "changed x\n", followed);
@@ -294,11 +294,11 @@ fn what_was_not_looked_at_is_counted() {
     folder.link("gone", "b/broken");
     folder.fifo("b/pipe");
     let told = "lanesum: b/pipe: is a named pipe, skipped\n\
-                lanesum: 1 file: 1 equal (3 B); not looked at: 2 links in a, 1 link and 1 special \
+                lanesum: 1 file: 1 equal (3 B); skipped: 2 links in a, 1 link and 1 special \
                 file in b\n";
     expect(&folder.run("compare a b"), 0, "", told);
     folder.write("list", line("a/x", "x"));
-    let told = "lanesum: 1 file: 1 equal (3 B); not looked at: 2 links in a\n";
+    let told = "lanesum: 1 file: 1 equal (3 B); skipped: 2 links in a\n";
     expect(&folder.run("compare list a"), 0, "", told);
     let told = "lanesum: 1 file: 1 equal (3 B)\n";
     expect(&folder.run("compare --exclude l* --exclude o* list a"), 0, "", told);

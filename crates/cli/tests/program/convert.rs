@@ -80,14 +80,14 @@ fn what_the_format_needs_and_nobody_knows_is_an_error() {
     folder.write("sizes", "path,size\nt/a,3\n");
     folder.write("several", folder.run("-a md5,sha256 t/a").stdout);
     for (to, list, words) in [
-        ("hashdeep", "sums", "its size is not known, and the format hashdeep needs it"),
-        ("md5deep", "sums", "its size is not known, and the format md5deep needs it"),
-        ("gnu", "sizes", "no digest of it is known, and the format gnu needs one"),
+        ("hashdeep", "sums", "no size, and the format hashdeep needs it"),
+        ("md5deep", "sums", "no size, and the format md5deep needs it"),
+        ("gnu", "sizes", "no digest, and the format gnu needs one"),
         ("sfv", "sums", "a list in the format sfv cannot hold md5, only crc32"),
         (
             "gnu",
             "several",
-            "a list in the format gnu holds one digest of each file; choose one, or tag, csv or jsonl; --only ALG chooses",
+            "the format gnu holds one digest of each file; choose one, or tag, csv or jsonl; --only ALG chooses",
         ),
     ] {
         folder.write("out", "as it was");
@@ -104,12 +104,12 @@ fn a_line_that_is_none_is_an_error_with_its_number_and_nothing_is_written() {
     for (list, words) in [
         (format!("{good}nonsense\n"), "line 2: not a checksum line"),
         (format!("{good}SM3 (a) = 1ab21d8355cfa17f\n"), "line 2: of SM3, which is not known"),
-        ("path,md5\n\"x\n".to_owned(), "line 2: the list ends in the middle; is it cut off?"),
+        ("path,md5\n\"x\n".to_owned(), "line 2: the list is cut off here"),
         (
             format!("[{{\"path\":\"a\",\"md5\":\"{ABC}\"}},"),
-            "line 1: the list ends in the middle; is it cut off?",
+            "line 1: the list is cut off here",
         ),
-        ("path,md5\na\n".to_owned(), "line 2: columns: 1, where the header has 2"),
+        ("path,md5\na\n".to_owned(), "line 2: 1 columns, but the header has 2"),
     ] {
         folder.write("list", &list);
         for to in ["tag", "csv"] {
@@ -123,7 +123,7 @@ fn a_line_that_is_none_is_an_error_with_its_number_and_nothing_is_written() {
     expect(&run, 1, "", "lanesum: t: is a folder, not a list\n");
     folder.write("list", [0; 100]);
     let run = folder.run("convert --to csv list");
-    let words = "lanesum: list: looks like binary data, not a list of checksums\n";
+    let words = "lanesum: list: looks like binary data, not a checksum list\n";
     expect(&run, 1, "", words);
 }
 
@@ -247,7 +247,7 @@ fn nothing_is_made_of_a_list_that_changes_meanwhile() {
         drop(one);
         other.write_all(line("abc", "c").as_bytes()).unwrap();
         drop(other);
-        let words = "lanesum: list: it changed while it was read; try again once it is at rest\n";
+        let words = "lanesum: list: changed while it was read\nhint: try again when no program writes to it\n";
         expect(&running.finish(), 1, "", words);
         assert!(!exists(folder.path("new")), "{to}");
     }

@@ -202,10 +202,10 @@ fn check_finds_the_part_size_by_itself() {
             assert!(told.starts_with("lanesum: file: none of the "), "{told}");
             assert!(told.contains("part sizes tried gives its ETag: it has changed, or"), "{told}");
         } else {
-            let told = format!("lanesum: list: ETags of parts of {size} (1 file)\n");
+            let told = format!("lanesum: list: ETags match with parts of {size} (1 file)\n");
             expect(&run, 0, "file: OK\n", told);
         }
-        let told = format!("lanesum: list: ETags of parts of {size} (1 file)\n");
+        let told = format!("lanesum: list: ETags match with parts of {size} (1 file)\n");
         expect(&folder.run(&format!("check --part-size {size} list")), 0, "file: OK\n", told);
         expect(&folder.run(&format!("check --quiet --part-size {size} list")), 0, "", "");
     }
@@ -375,7 +375,7 @@ fn what_held_for_one_file_is_tried_for_the_others() {
     assert_eq!((run.status.code(), text(&run.stdout)), (Some(0), stdout));
     let told = text(&run.stderr);
     assert!(
-        told.contains("ETags of parts of 9MiB (2 files), 1 (1 file), 3 (1 file), 8MiB (1 file)\n"),
+        told.contains("ETags match with parts of 9MiB (2 files), 1 (1 file), 3 (1 file), 8MiB (1 file)\n"),
         "{told}"
     );
     assert!(told.contains("6 files") || told.contains("5 files"), "{told}");
@@ -397,7 +397,7 @@ fn compare_finds_the_part_size_too() {
         let entries = [("a", SIZE, *etag), ("b", SIZE, *etag)];
         folder.write("list", list(&entries));
         let told = compared(&folder.run("compare list t"), 0, "");
-        assert!(told.contains(&format!("ETags of parts of {size} (2 files)\n")), "{told}");
+        assert!(told.contains(&format!("ETags match with parts of {size} (2 files)\n")), "{told}");
         assert!(told.contains("2 files: 2 equal"), "{told}");
         compared(&folder.run("compare -v t list"), 0, "equal a\nequal b\n");
         assert!(compared(&folder.run("compare list list"), 0, "").contains("2 equal"));
@@ -409,7 +409,7 @@ fn compare_finds_the_part_size_too() {
     compared(&folder.run("compare list t"), 1, told);
     compared(&folder.run(&format!("compare --part-size {size} list t")), 1, "changed b\n");
     folder.write("other", list(&[("a", SIZE, IN_PARTS[0].1), ("b", SIZE, &format!("{ABC}-1"))]));
-    let told = "not compared a: their ETags differ, as those of one content do by other part sizes\n\
+    let told = "not compared a: the ETags differ, which different part sizes can cause\n\
                 changed b\n";
     compared(&folder.run("compare list other"), 1, told);
     // Of one part there is no other size.

@@ -11,7 +11,7 @@ fn links_in_a_tree_are_no_entries_unless_followed() {
     folder.link("../u", "t/to-folder");
     let told = "lanesum: 2 links were passed over; --follow follows them\n";
     expect(&folder.run("t"), 0, lines(&["t/a"]), told);
-    let told = "lanesum: 1 link was passed over; --follow follows it\n";
+    let told = "lanesum: skipped 1 link\nhint: --follow follows links\n";
     expect(&folder.run("--exclude to-file t"), 0, lines(&["t/a"]), told);
     let followed = lines(&["t/a"]) + &line("t/a", "t/to-file") + &line("u/b", "t/to-folder/b");
     expect(&folder.run("--follow t"), 0, followed, "");
@@ -47,7 +47,7 @@ fn a_loop_of_links_is_told_and_ends() {
     let run = folder.run("--follow t");
     let expected = line("t/b/y", "t/a/b/y") + &lines(&["t/a/x", "t/b/y"]);
     let message =
-        |path| format!("lanesum: {path}: is a link back to a folder that contains it, skipped\n");
+        |path| format!("lanesum: {path}: is a link back to a directory that contains it, skipped\n");
     let messages: String = ["t/a/b/self", "t/a/up", "t/b/self"].map(message).concat();
     expect(&run, 0, expected, messages);
 }

@@ -130,7 +130,7 @@ fn a_file_of_another_size_fails_whatever_its_digest() {
     let folder = Folder::new();
     folder.write("a", "abc");
     let list = format!("path,size,md5\na,4,{ABC}\n");
-    let told = "lanesum: a: of 3 bytes, and of 4 in the list\n".to_owned();
+    let told = "lanesum: a: its size is 3 bytes, but 4 in the list\n".to_owned();
     assert_eq!(check(&folder, "", list), (Some(1), "a: FAILED\n".into(), told));
     assert_eq!(check(&folder, "", "path,size\na,4\n").0, Some(1));
 }
@@ -142,7 +142,7 @@ fn what_has_no_digest_was_not_checked() {
     let told = "lanesum: list: 1 file with no digest in it, only a size: not checked\n";
     let size = "a: size OK, not checked\n";
     assert_eq!(check(&folder, "", "path,size\na,3\n"), (Some(1), size.into(), told.into()));
-    let told = "lanesum: list: line 2: neither a digest nor a size of the file\n";
+    let told = "lanesum: list: line 2: neither a digest nor a size\n";
     for list in ["path,size,md5\na,,\n", "{}\n{\"path\":\"a\"}\n"] {
         let (code, stdout, messages) = check(&folder, "", list);
         assert_eq!((code, &*stdout), (Some(1), ""), "{list}");
@@ -338,24 +338,24 @@ fn a_wrong_record_fails_with_its_line_and_the_others_are_checked() {
     let folder = Folder::new();
     folder.write("a", "abc");
     for (list, words) in [
-        (format!("path,md5\na,{ABC}\nb\n"), "line 3: columns: 1, where the header has 2"),
-        (format!("path,md5\na,{ABC}\n\"b"), "line 3: the list ends in the middle; is it cut off?"),
+        (format!("path,md5\na,{ABC}\nb\n"), "line 3: 1 columns, but the header has 2"),
+        (format!("path,md5\na,{ABC}\n\"b"), "line 3: the list is cut off here"),
         (
             format!("{{\"path\":\"a\",\"md5\":\"{ABC}\"}}\n{{\"path\":"),
-            "line 2: the list ends in the middle; is it cut off?",
+            "line 2: the list is cut off here",
         ),
         (
             format!("[\n{{\"path\":\"a\",\"md5\":\"{ABC}\"}},\n"),
-            "line 3: the list ends in the middle; is it cut off?",
+            "line 3: the list is cut off here",
         ),
-        ("; by hand\na 352441C2\nb\n".into(), "line 3: not a line of a list in the format sfv"),
+        ("; by hand\na 352441C2\nb\n".into(), "line 3: not a line in the format sfv"),
         (
             format!("%%%% HASHDEEP-1.0\n%%%% size,md5,filename\n3,{ABC},a\n3,{ABC}\n"),
             "line 4: columns: 2, where the header has 3",
         ),
         (
             format!("         3  {ABC}  a\nb\n"),
-            "line 2: not a line of a list in the format md5deep",
+            "line 2: not a line in the format md5deep",
         ),
     ] {
         let (code, stdout, messages) = check(&folder, "", &list);

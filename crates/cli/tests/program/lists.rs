@@ -157,7 +157,7 @@ fn assert_ran(folder: &Folder, told: &Output, words: &str, stdout: &str) {
 
 #[test]
 fn what_is_no_text_is_refused() {
-    let words = "looks like binary data, not a list of checksums";
+    let words = "looks like binary data, not a checksum list";
     assert_refused("", fs::read(PROGRAM).unwrap(), words);
     assert_refused("", [0; 4096], words);
     let run = folder().run_with_stdin("check", [0; 4096]);
@@ -169,8 +169,8 @@ fn an_ending_that_was_not_expected_is_told() {
     let (newlines, nuls) = (lines(&["a", "b"]), lines(&["a", "b"]).replace('\n', "\0"));
     assert_ok("-z --strict", &nuls);
     assert_ok("--zero --strict", nuls.trim_end_matches('\0'));
-    assert_refused("", &nuls, "its lines end with NUL; say --zero");
-    assert_refused("-z", &newlines, "its lines end with newlines; check it without --zero");
+    assert_refused("", &nuls, "its lines end with NUL\nhint: use --zero");
+    assert_refused("-z", &newlines, "its lines end with newlines, not with NUL\nhint: leave out --zero");
 }
 
 #[test]
@@ -186,7 +186,7 @@ fn a_nul_in_a_line_spoils_that_line_only() {
 fn a_list_that_ends_within_a_line_is_read_up_to_it() {
     let list = lines(&["a", "b"]);
     assert_ok("--strict", list.trim_end());
-    let words = "list: line 2: the list ends in the middle; is it cut off?";
+    let words = "list: line 2: the list is cut off here";
     // Within the digest of the second line, before its name, and within its tag.
     let tags = format!("MD5 (a) = {}\nMD5 (b) = {}\n", md5("a"), md5("b"));
     let (of_tag, of_digest) = (tags.len() / 2 + 5, tags.len() - 3);
@@ -216,14 +216,14 @@ fn a_list_that_ends_within_a_line_is_read_up_to_it() {
 /// Or a list that did not arrive would pass for one whose files are all well.
 #[test]
 fn a_check_of_nothing_is_an_error() {
-    let words = "no checksum line in it, so nothing was checked; is it the right list, and whole?";
+    let words = "no checksum lines; nothing was checked";
     for list in ["", "\n", "# nothing\n\n"] {
         for args in ["", "--quiet", "--status", "--ignore-missing"] {
             assert_refused(args, list, words);
         }
     }
     let folder = folder();
-    let told = "lanesum: 'standard input': no checksum line came; did what writes the list fail?\n";
+    let told = "lanesum: 'standard input': no checksum lines received\nhint: check the command that writes the list\n";
     for args in ["check", "check -", "check --status"] {
         expect(&folder.run(args), 1, "", told);
         expect(&folder.run_with_stdin(args, ""), 1, "", told);
@@ -252,13 +252,13 @@ fn an_empty_list_among_others_is_no_error() {
 
 #[test]
 fn a_list_without_a_checksum_line_is_an_error() {
-    assert_refused("", "one\ntwo\n", "no checksum line in it; is it a list?");
-    assert_refused("--status", "one\ntwo\n", "no checksum line in it; is it a list?");
+    assert_refused("", "one\ntwo\n", "no checksum lines\nhint: check that it is a checksum list");
+    assert_refused("--status", "one\ntwo\n", "no checksum lines\nhint: check that it is a checksum list");
     // Beside another that is good.
     let folder = folder();
     folder.write("good", lines(&["a"]));
     folder.write("bad", "nonsense\n");
-    let message = "lanesum: bad: no checksum line in it; is it a list?\n";
+    let message = "lanesum: bad: no checksum lines\nhint: check that it is a checksum list\n";
     expect(&folder.run("check bad good"), 1, "a: OK\n", message);
 }
 

@@ -267,7 +267,7 @@ fn plain(run: Output) -> String {
 fn names_as_windows_or_bagit_has_them_are_told() {
     let folder = Folder::of(&["a"]);
     let list = format!("{}  d\\a\n", md5("a"));
-    let words = "its names have backslashes, as Windows has them: ";
+    let words = "names have backslashes, as on Windows: ";
     let told = plain(folder.run_with_stdin("check -", &list));
     let piped = format!("standard input': {words}put tr '\\\\' / before lanesum check\n");
     assert!(told.contains(&piped), "{told}");
@@ -324,7 +324,7 @@ fn a_root_that_is_no_folder_is_told_once() {
 #[test]
 fn a_list_that_is_awaited_on_a_terminal_is_told() {
     let folder = Folder::of(&["a"]);
-    let words = "lanesum: reading a list from standard input; Ctrl-D ends it";
+    let words = "lanesum: reading a checksum list from standard input; Ctrl-D ends it";
     let on_terminal = |args: &str| {
         let command = format!("exec '{PROGRAM}' {args}");
         let mut script = folder.command("script");

@@ -153,7 +153,7 @@ fn a_list_of_nothing_replaces_none() {
     let folder = Folder::of(&["t/"]);
     folder.write("old", "old");
     for name in ["new", "old"] {
-        let words = "not written, since nothing could be read";
+        let words = "not written: no file could be read";
         let message =
             format!("lanesum: missing: No such file or directory\nlanesum: {name}: {words}\n");
         expect(&folder.run(&format!("-o {name} missing")), 1, "", message);
@@ -161,12 +161,12 @@ fn a_list_of_nothing_replaces_none() {
     assert_eq!(folder.read("old"), "old");
     assert_eq!(folder.names(), ["old", "t"]);
     // Nor where there is nothing: a disk that is not mounted leaves an empty folder.
-    let nothing = "lanesum: old: not written, since there is no file to put into it\n";
+    let nothing = "lanesum: old: not written: there are no files\n";
     for args in ["-o old t", "-o old --all-or-nothing t", "-o old --files0-from /dev/null"] {
         expect(&folder.run(args), 1, "", nothing);
         assert_eq!(folder.read("old"), "old");
     }
-    expect(&folder.run("t"), 0, "", "lanesum: there was no file, so the list is empty\n");
+    expect(&folder.run("t"), 0, "", "lanesum: no files; the list is empty\n");
 }
 
 #[test]
@@ -231,7 +231,7 @@ fn a_list_in_the_tree_that_it_lists_is_left_out() {
     expect(&folder.run("-o link/../t/./list ./t"), 0, "", "");
     let expected = line("t/a", "./t/a") + &line("t/u/list", "./t/u/list");
     assert_eq!(folder.read("t/list"), expected);
-    let told = "lanesum: 1 link was passed over; --follow follows it\n";
+    let told = "lanesum: skipped 1 link\nhint: --follow follows links\n";
     expect(&folder.run("--progress never -o list ."), 0, "", told);
     assert!(!folder.read("list").contains("./list"), "{}", folder.read("list"));
 }
@@ -399,7 +399,7 @@ fn who_may_write_to_a_list_need_not_have_its_folder() {
 fn standard_output_is_left_out_of_what_it_holds() {
     let folder = Folder::of(&["t/a", "t/z"]);
     let list = lines(&["t/a", "t/z"]);
-    let note = |name| format!("lanesum: {name}: is where the output goes; left out\n");
+    let note = |name| format!("lanesum: {name}: skipped, because the output goes there\n");
     let to = |file: File, args: &[&str]| output(folder.lanesum(args).stdout(file));
     let make = || File::create(folder.path("t/list")).unwrap();
     let add = || File::options().append(true).open(folder.path("t/list")).unwrap();
@@ -467,7 +467,7 @@ fn a_full_disk_leaves_no_half_list() {
         return skip("this machine lets nobody mount anything");
     }
     let message =
-        |name| format!("lanesum: disk/{name}: No space left on device; it is as it was\n");
+        |name| format!("lanesum: disk/{name}: No space left on device; the file is unchanged\n");
     let messages = message("old") + &message("new") + &message("old") + &message("old");
     expect(&run, 0, "1\n1\noldold\noldold", messages);
 }
@@ -479,7 +479,7 @@ fn a_file_size_limit_leaves_no_half_list() {
     for script in ["ulimit -f 64; \"$0\" -o list t", "trap '' XFSZ; ulimit -f 64; \"$0\" -o list t"]
     {
         let run = output(folder.command("sh").args(["-c", script, PROGRAM]));
-        expect(&run, 1, "", "lanesum: list: File too large; it is as it was\n");
+        expect(&run, 1, "", "lanesum: list: File too large; the file is unchanged\n");
         assert_eq!(folder.names(), ["t"]);
     }
 }

@@ -182,7 +182,7 @@ fn a_journal_of_another_key_is_refused() {
     drop(fifo);
     for begin in ["", "--resume"] {
         let output = folder.run(&format!("{begin} -a blake3 -o list {OLD}"));
-        let words = "lanesum: list.partial: was made with another key, or with none; go on with that \
+        let words = "lanesum: list.partial: made with a different key, or without one; go on with that \
                      one, or remove it to begin anew\n";
         expect(&output, 1, "", words);
     }
@@ -193,7 +193,7 @@ fn what_stands_where_the_journal_would_be_is_not_touched() {
     let folder = Folder::of(&["a"]);
     folder.write("list.partial", "my notes\n");
     let output = folder.run("-o list a");
-    let words = "lanesum: list.partial: is there, and is not what an interrupted run of this kind keeps; \
+    let words = "lanesum: list.partial: exists, but is not the state of an interrupted run; \
          choose another name\n";
     expect(&output, 1, "", words);
     assert_eq!(folder.read("list.partial"), "my notes\n");
@@ -218,7 +218,7 @@ fn two_runs_do_not_write_one_list() {
     folder.fifo("fifo");
     let (running, fifo) = at_the_fifo(&folder, "");
     let output = folder.run(&format!("-o list {OLD}"));
-    let words = "lanesum: list.partial: another run is writing it; wait for its end, or choose another \
+    let words = "lanesum: list.partial: in use by another run; wait for its end, or choose another \
                  name\n";
     expect(&output, 1, "", words);
     drop(fifo);
@@ -296,7 +296,7 @@ fn an_interrupted_check_goes_on() {
 fn a_check_of_the_medium_goes_on_from_no_other() {
     let folder = Folder::of(&["a"]);
     folder.write("list", text(&folder.run(OLD).stdout) + &line("abc", "gone"));
-    let words = "lanesum: state: is there, and is not what an interrupted run of this kind keeps; \
+    let words = "lanesum: state: exists, but is not the state of an interrupted run; \
                  choose another name\n";
     for (first, other) in [("read", "direct"), ("direct", "read")] {
         let run = folder.run(&format!("check --io {first} --resume state list"));
@@ -347,7 +347,7 @@ fn a_check_that_was_all_read_keeps_nothing() {
         expect(&output, 2, "", words);
     }
     let output = folder.run("check --resume a list");
-    let words = "lanesum: a: is there, and is not what an interrupted run of this kind keeps; choose \
+    let words = "lanesum: a: exists, but is not the state of an interrupted run; choose \
                  another name\n";
     expect(&output, 1, "", words);
     assert_eq!((folder.read("list"), folder.read("a")), (line("other", "a"), "a".to_owned()));

@@ -35,7 +35,7 @@ const ENDING: [Signal; 10] = [
 
 /// What a run says that had nothing to keep yet.
 const NOTHING_KEPT: &str =
-    "lanesum: interrupted; the first file was not whole yet, so nothing is kept\n";
+    "lanesum: interrupted before the first file was finished; nothing is kept\n";
 
 /// Holds what a run printed that died of a signal against what is expected.
 #[track_caller]
@@ -216,7 +216,7 @@ fn an_interruption_at_the_end_of_a_bag_comes_when_that_is_told() {
         running.signal(Signal::TERM);
         running.finish()
     };
-    let words = "lanesum: b: is a bag now: 2,000 files, ";
+    let words = "lanesum: b: now a bag: 2,000 files, ";
     let run = interrupt(&["bag", "create", "b"]);
     assert!(text(&run.stderr).starts_with(words), "{}", text(&run.stderr));
     assert_eq!(folder.run("bag validate b").status.code(), Some(0));

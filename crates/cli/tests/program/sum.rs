@@ -167,7 +167,7 @@ fn nothing_to_hash_is_no_error() {
     folder.write("empty", "");
     expect(&folder.run("empty"), 0, format!("{EMPTY}  empty\n"), "");
     for args in ["t", "u t"] {
-        expect(&folder.run(args), 0, "", "lanesum: there was no file, so the list is empty\n");
+        expect(&folder.run(args), 0, "", "lanesum: no files; the list is empty\n");
     }
 }
 
