@@ -141,7 +141,7 @@ pub enum Problem {
     Contradiction(Vec<u8>),
 
     /// A file that manifests list, these of them, is not there.
-    #[error("missing, but listed in {0}")]
+    #[error("missing (listed in {0})")]
     Missing(String),
     /// A file that is not there is to be fetched.
     #[error("missing, and to be fetched from {}", Shown(.0))]

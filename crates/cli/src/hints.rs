@@ -353,7 +353,7 @@ pub fn tell(
         match hint {
             Hint::Told { folder, is_here, is_beside } => {
                 let folder = console.shown(OsStr::from_bytes(folder));
-                let words = format!("the list names {folder} as the directory of its files");
+                let words = format!("its files were in {folder}");
                 let hint = match (is_here, is_beside) {
                     (true, _) => Some("the files are in the current directory: --root ."),
                     (false, true) => None,

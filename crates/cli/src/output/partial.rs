@@ -110,8 +110,10 @@ impl Partial {
     /// Tells of what somebody may have wanted to go on with.
     pub fn begun(&self, console: &mut Console) {
         if !self.resumes && self.held() > 0 {
-            let words =
-                format!("has {} of an interrupted run, which are read again", files(self.held()));
+            let words = format!(
+                "records {} of an interrupted run, which are read again",
+                files(self.held())
+            );
             self.tell(console, &words);
             console.hint("--resume continues that run");
         }
@@ -177,7 +179,7 @@ impl Partial {
 
     /// Tells how much it holds, and how to go on.
     pub fn tell_kept(&self, console: &mut Console) {
-        self.tell(console, &format!("has {}", files(self.held())));
+        self.tell(console, &format!("records {}", files(self.held())));
         console.hint(self.remedy);
     }
 

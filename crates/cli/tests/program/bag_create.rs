@@ -75,10 +75,8 @@ fn names_that_end_lines_are_encoded() {
         folder.write(format!("b/{name}"), name);
     }
     let run = folder.run("bag create -a md5 b");
-    let percent = "has a percent sign in its name, which manifests hold as %25: bagit.py (its issue 157) and \
-                   others do not find such files";
-    let end = "has the end of a line in its name, which manifests hold as %0D or %0A: some tools do not find \
-               such files";
+    let percent = "its name contains `%`, written as %25 in manifests: bagit.py (its issue 157) and others do not find such files";
+    let end = "its name contains a line end, written as %0D or %0A in manifests: some tools do not find such files";
     let warnings = |of: [&str; 4], words: [&str; 4]| -> String {
         let lines = of.into_iter().zip(words);
         lines.map(|(name, words)| format!("lanesum: {name}: warning: {words}\n")).collect()
@@ -109,10 +107,10 @@ fn what_no_bag_can_hold_is_named_before_anything_moves() {
     refused(
         &folder,
         "",
-        "b/link: is a link, which a bag does not keep; put what it leads to in its place, or remove it\n\
-         b/sub/pipe: is a named pipe, which no bag can hold\n\
-         'b/'$'\\377': its name is not UTF-8, as names in a bag must be; rename it\n",
-        "lanesum: b: cannot be a bag as it is; nothing was changed\n",
+        "b/link: a link, which a bag cannot hold; replace it by its target, or remove it\n\
+         b/sub/pipe: a named pipe, which a bag cannot hold\n\
+         'b/'$'\\377': its name is not UTF-8, as a bag requires; rename it\n",
+        "lanesum: b: cannot become a bag; nothing was changed\n",
     );
 }
 
@@ -124,7 +122,7 @@ fn what_cannot_be_read_leaves_the_folder_as_it_was() {
     };
     mode("b/a", 0o000);
     obey_modes();
-    let why = "lanesum: b: cannot be a bag as it is; nothing was changed\n";
+    let why = "lanesum: b: cannot become a bag; nothing was changed\n";
     refused(&folder, "", "b/a: Permission denied\n", why);
     mode("b/a", 0o600);
     mode("b/sub", 0o000);
@@ -143,7 +141,7 @@ fn what_cannot_be_read_leaves_the_folder_as_it_was() {
     let run = folder.run("bag create b");
     assert_eq!(run.status.code(), Some(1), "{}", text(&run.stderr));
     let words = text(&run.stderr);
-    assert_eq!(words, "lanesum: b: nothing can be written in it: Permission denied\n");
+    assert_eq!(words, "lanesum: b: not writable: Permission denied\n");
     mode("b", 0o700);
     assert_eq!(all(&folder), before);
 }
@@ -157,21 +155,21 @@ fn what_is_mounted_keeps_a_folder_from_becoming_a_bag() {
     if run.status.code() == Some(77) || run.stdout.is_empty() {
         return skip("this machine lets nobody mount anything");
     }
-    let words = "is on another file system, which does not move with a bag; unmount it, or copy what is in it";
+    let words =
+        "on a different file system, which cannot move into a bag; unmount it, or copy its content";
     let told = format!("b/sub/mount: {words}\nb/top: {words}\n");
-    expect(&run, 1, told, "lanesum: b: cannot be a bag as it is; nothing was changed\n");
+    expect(&run, 1, told, "lanesum: b: cannot become a bag; nothing was changed\n");
     assert_eq!(folder.names_in("b"), ["a", "sub", "top"]);
 }
 
 #[test]
 fn empty_folders_are_told() {
     let folder = Folder::of(&["b/a", "b/empty/"]);
-    let words = "is an empty folder, which a bag does not keep: no manifest can hold it";
-    let told =
-        format!("lanesum: b/empty: warning: {words}\nlanesum: b: now a bag: 1 file, 3 B\n");
+    let words = "an empty directory, which manifests cannot hold";
+    let told = format!("lanesum: b/empty: warning: {words}\nlanesum: b: now a bag: 1 file, 3 B\n");
     expect(&folder.run("bag create b"), 0, "", told);
     let folder = Folder::of(&["b/"]);
-    let told = "lanesum: b: warning: no file is in it\nlanesum: b: now a bag: 0 files, 0 B\n";
+    let told = "lanesum: b: warning: contains no files\nlanesum: b: now a bag: 0 files, 0 B\n";
     expect(&folder.run("bag create b"), 0, "", told);
     validate(&folder, 0);
 }
@@ -180,7 +178,7 @@ fn empty_folders_are_told() {
 fn a_bag_is_not_made_twice() {
     let folder = folder();
     folder.run("bag create b");
-    let words = "is a bag already; lanesum bag update takes up what has changed in it";
+    let words = "already a bag\nhint: lanesum bag update b";
     refused(&folder, "", "", &format!("lanesum: b: {words}\n"));
 }
 
@@ -194,10 +192,10 @@ fn no_bag_is_made_in_the_payload_of_another() {
         assert_eq!((run.status.code(), text(&run.stdout)), (Some(1), String::new()));
         let words = text(&run.stderr);
         assert!(
-            words.starts_with(&format!("lanesum: {inner}: is in the payload of the bag /")),
+            words.starts_with(&format!("lanesum: {inner}: in the payload of the bag /")),
             "{words}"
         );
-        let end = "/b, which would not be valid any more; make a bag outside of it\n";
+        let end = "/b\nhint: create the bag outside of it\n";
         assert!(words.ends_with(end), "{words}");
     }
     assert_eq!(all(&folder), before);
@@ -217,8 +215,7 @@ fn what_an_interrupted_run_left_is_told() {
     folder.write("b/sub/.lanesum-list.md5", "");
     folder.write("b/other.partial", "of something else, and longer than a head");
     let warning = |name: &str| {
-        let words =
-            "is of the kind that an interrupted run of lanesum leaves; is it to be in the bag?";
+        let words = "left by an interrupted run of lanesum; check that it belongs in the bag";
         format!("lanesum: b/{name}: warning: {words}\n")
     };
     let run = folder.run("bag create b");
@@ -232,12 +229,12 @@ fn what_an_interrupted_run_left_is_told() {
 fn mistakes_are_told_with_the_remedy() {
     let folder = folder();
     for (args, words) in [
-        ("-a blake3", "b: no manifest is made of blake3; take md5, sha1, sha224, sha256 or sha512"),
-        ("--info Contact", "LABEL=VALUE is wanted"),
-        ("--info =x", "a label has no colon"),
-        ("--info a:b=x", "a label has no colon"),
-        ("--info a=", "a value is not empty"),
-        ("--info payload-oxum=1.1", "Payload-Oxum is counted; leave it out"),
+        ("-a blake3", "b: bags cannot have manifests of blake3"),
+        ("--info Contact", "expected LABEL=VALUE"),
+        ("--info =x", "invalid label"),
+        ("--info a:b=x", "invalid label"),
+        ("--info a=", "invalid value: empty"),
+        ("--info payload-oxum=1.1", "Payload-Oxum is computed; leave it out"),
     ] {
         let run = folder.run(&format!("bag create {args} b"));
         assert_eq!((run.status.code(), run.stdout.len()), (Some(2), 0), "{args}");
@@ -246,14 +243,9 @@ fn mistakes_are_told_with_the_remedy() {
     expect(&folder.run("bag create gone"), 1, "", "lanesum: gone: No such file or directory\n");
     for verb in ["create", "update"] {
         let run = folder.run(&format!("bag {verb} b/a"));
-        expect(&run, 1, "", "lanesum: b/a: is no folder\n");
+        expect(&run, 1, "", "lanesum: b/a: not a directory\n");
     }
-    expect(
-        &folder.run("bag create /"),
-        1,
-        "",
-        "lanesum: /: the root of all files cannot be a bag\n",
-    );
+    expect(&folder.run("bag create /"), 1, "", "lanesum: /: the root directory cannot be a bag\n");
     assert_eq!(all(&folder), ["b/a", "b/data/c", "b/sub/b"]);
 }
 
@@ -264,12 +256,12 @@ fn what_an_interrupted_run_has_moved_goes_back_first() {
     fs::create_dir_all(folder.path("b/.lanesum-bag/data")).unwrap();
     fs::rename(folder.path("b/data"), folder.path("b/.lanesum-bag/data/data")).unwrap();
     folder.write("b/.lanesum-bag/manifest-sha512.txt", "half a li");
-    let words = "an earlier run was interrupted; what it had begun is taken back";
+    let words = "undid an interrupted run";
     let done = format!("lanesum: b: {words}\nlanesum: b: now a bag: 3 files, 18 B\n");
     let (errors, _) = validate(&folder, 1);
-    assert!(errors.contains("b/.lanesum-bag: an interrupted lanesum bag left it"), "{errors}");
-    let update =
-        "lanesum: b: an interrupted lanesum bag create left it half done; run that again\n";
+    assert!(errors.contains("b/.lanesum-bag: left by an interrupted `lanesum bag`"), "{errors}");
+    let update = "lanesum: b: incomplete: `lanesum bag create` was interrupted\n\
+                  hint: lanesum bag create b\n";
     expect(&folder.run("bag update b"), 1, "", update);
     expect(&folder.run("bag create b"), 0, "", done);
     assert_eq!(validate(&folder, 0), (String::new(), String::new()));
@@ -291,12 +283,12 @@ fn what_an_interrupted_run_had_whole_takes_its_place() {
     folder.write("b/new/c", "likewise");
     let run = folder.run("bag create -a md5 b");
     assert_eq!(run.status.code(), Some(1), "{}", text(&run.stderr));
-    let words = "warning: came while this became a bag, and is not in it; move it into data/ and run \
-                 lanesum bag update, or move it elsewhere";
+    let words = "warning: added while this became a bag, and not part of it; move it into data/ and run `lanesum bag update`, or move it elsewhere";
     let told =
         format!("lanesum: b/late: {words}\nlanesum: b/new: {words}\nlanesum: b: now a bag: ");
     assert!(text(&run.stderr).starts_with(&told), "{}", text(&run.stderr));
-    let words = "is finished as it was begun, with its -a and --info, not those of this run";
+    let words =
+        "finished an interrupted run, with the -a and --info of that run\nhint: lanesum bag";
     assert!(text(&run.stderr).contains(words), "{}", text(&run.stderr));
     fs::remove_file(folder.path("b/late")).unwrap();
     fs::remove_dir_all(folder.path("b/new")).unwrap();
@@ -334,10 +326,10 @@ fn an_empty_folder_of_an_interrupted_run_is_named_and_removed() {
     folder.run("bag create b");
     let left = folder.path("b/.lanesum-bag");
     fs::create_dir(&left).unwrap();
-    let words = "an interrupted lanesum bag left it, with nothing in it; remove it";
+    let words = "left empty by an interrupted `lanesum bag`; remove it";
     let told = format!("b/.lanesum-bag: warning: {words}\n");
     assert_eq!(validate(&folder, 0).1, told);
     let run = folder.run("bag create b");
-    assert!(text(&run.stderr).contains("is a bag already"), "{}", text(&run.stderr));
+    assert!(text(&run.stderr).contains("already a bag"), "{}", text(&run.stderr));
     assert!(!exists(left));
 }

@@ -97,12 +97,13 @@ fn a_list_holds_what_could_be_read_and_the_rest_is_told() {
     let denied = |path| format!("lanesum: {path}: Permission denied\n");
     for name in ["new", "old"] {
         let run = folder.run(&format!("-o {name} a t/f"));
-        let message = denied("t/f") + &format!("lanesum: {name}: 1 file is missing in it: t/f\n");
+        let message =
+            denied("t/f") + &format!("lanesum: {name}: incomplete: 1 file is missing: t/f\n");
         expect(&run, 1, "", message);
         assert_eq!(folder.read(name), lines(&["a"]));
 
         let run = folder.run(&format!("-o {name} a t"));
-        let missing = "3 files or folders are missing in it: t/closed, 't/d e', t/f";
+        let missing = "incomplete: 3 files or directories are missing: t/closed, 't/d e', t/f";
         let message = ["t/closed", "'t/d e'", "t/f"].map(denied).concat()
             + &format!("lanesum: {name}: {missing}\n");
         expect(&run, 1, "", message);
@@ -116,7 +117,8 @@ fn of_many_files_that_are_missing_the_first_are_named() {
     let folder = Folder::of(&["a"]);
     let missing: Vec<_> = (0..13).map(|i| format!("missing{i:02}")).collect();
     let run = folder.run(&format!("-o list a {}", missing.join(" ")));
-    let told = format!("13 files are missing in it: {} and 3 more\n", missing[..10].join(", "));
+    let told =
+        format!("incomplete: 13 files are missing: {} and 3 more\n", missing[..10].join(", "));
     assert_eq!(text(&run.stderr).lines().count(), 14);
     assert!(text(&run.stderr).ends_with(&format!("lanesum: list: {told}")), "{run:?}");
     assert_eq!(folder.read("list"), lines(&["a"]));
@@ -124,7 +126,7 @@ fn of_many_files_that_are_missing_the_first_are_named() {
     folder.write("names", "a\0\0");
     let run = folder.run("-o list --files0-from names");
     let message = "lanesum: names: name 2 is empty\n\
-                   lanesum: list: not all that was to be in it could be read\n";
+                   lanesum: list: incomplete: not all files could be read\n";
     expect(&run, 1, "", message);
     assert_eq!(folder.read("list"), lines(&["a"]));
 }
@@ -133,8 +135,7 @@ fn of_many_files_that_are_missing_the_first_are_named() {
 fn a_list_of_all_or_nothing_is_not_written_if_it_would_lack_a_file() {
     let folder = Folder::of(&["a"]);
     folder.write("old", "old");
-    let words = "not written, since not all could be read; \
-                 --exclude what cannot, or do without --all-or-nothing";
+    let words = "not written: not all files could be read (--all-or-nothing)";
     for name in ["new", "old"] {
         let run = folder.run(&format!("--all-or-nothing -o {name} a missing"));
         let message =
@@ -176,7 +177,7 @@ fn a_list_does_not_replace_what_is_to_be_in_it() {
     for (args, input) in [("-o a a", "a"), ("-o a t link", "link"), ("-o link ./a", "./a")] {
         let run = folder.run(args);
         assert_eq!(run.status.code(), Some(2), "{args}");
-        let message = format!("lanesum: {input}: is to be read, and to be replaced by the list");
+        let message = format!("lanesum: {input}: is an input, and would be replaced by the list");
         assert!(text(&run.stderr).starts_with(&message), "{}", text(&run.stderr));
         assert_eq!(folder.read("a"), "a");
     }
@@ -186,7 +187,7 @@ fn a_list_does_not_replace_what_is_to_be_in_it() {
         let mut command = folder.lanesum(args.split(' '));
         let run = output(command.stdin(File::open(folder.path("a")).unwrap()));
         assert_eq!((run.status.code(), text(&run.stdout)), (Some(2), String::new()), "{args}");
-        let message = "lanesum: -: is to be read, and to be replaced by the list";
+        let message = "lanesum: -: is an input, and would be replaced by the list";
         assert!(text(&run.stderr).starts_with(message), "{}", text(&run.stderr));
         assert_eq!(folder.read("a"), "a");
     }

@@ -222,11 +222,11 @@ fn an_interruption_at_the_end_of_a_bag_comes_when_that_is_told() {
     assert_eq!(folder.run("bag validate b").status.code(), Some(0));
 
     let run = interrupt(&["bag", "update", "-a", "md5,sha256", "b"]);
-    let words = "lanesum: b: no file had changed; its payload is 2,000 files, ";
+    let words = "lanesum: b: no file changed; payload: 2,000 files, ";
     assert!(text(&run.stderr).starts_with(words), "{}", text(&run.stderr));
     assert_eq!(folder.run("bag validate b").status.code(), Some(0));
     let again = folder.run("bag create b");
-    assert!(text(&again.stderr).contains("is a bag already"), "{}", text(&again.stderr));
+    assert!(text(&again.stderr).contains("already a bag"), "{}", text(&again.stderr));
 }
 
 /// A shell with job control puts what it runs with `&` in the background of its terminal, as

@@ -77,8 +77,8 @@ fn direct_says_so_where_there_is_only_the_cache() {
     if !exists(path) {
         return skip(path);
     }
-    let words = "lanesum: /proc/version: its file system cannot read past the cache (O_DIRECT); \
-                 read it through the cache\n";
+    let words = "lanesum: /proc/version: its file system cannot read past the cache (O_DIRECT)\n\
+                 hint: leave out --io direct\n";
     let folder = Folder::new();
     expect(&folder.run(&format!("--io direct {path}")), 1, "", words);
 }

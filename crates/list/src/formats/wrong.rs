@@ -10,7 +10,7 @@ pub enum Wrong {
     #[error("not a line in the format {0}")]
     Form(&'static str),
     /// Its columns are not as many as those of the header.
-    #[error("{found} columns, but the header has {expected}")]
+    #[error("columns: {found}, expected: {expected}")]
     Columns {
         /// Those there are.
         found: usize,
