@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_is_told() {
+    fn invalid_declarations_are_refused() {
         let of = |text: &str| Declaration::parse(text.as_bytes()).unwrap_err();
         assert_eq!(of(""), BadDeclaration::Lines);
         assert_eq!(of(&Declaration::TEXT.repeat(2)), BadDeclaration::Lines);

@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn what_would_be_read_otherwise_is_refused() {
+    fn ambiguous_elements_are_refused() {
         for (label, value) in [("a", "b"), ("a b", "c: d"), ("a", "b\nc")] {
             let element = Element::new(label, value).unwrap();
             assert_eq!(parse(element.to_string().as_bytes()).0, [element]);

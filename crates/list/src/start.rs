@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn what_windows_shows_is_no_list() {
+    fn output_of_windows_tools_is_not_a_list() {
         for text in [
             "\r\nAlgorithm       Hash                Path\r\n---------       ----                ----\r\n",
             "\r\n\r\nAlgorithm : MD5\r\nHash      : D41D8CD98F00B204E9800998ECF8427E\r\n",
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_compressed_says_by_what() {
+    fn compressed_lists_name_their_program() {
         for (data, expected) in [
             (&b"\x1f\x8b\x08\0\0\0\0\0\0\x03"[..], "zcat"),
             (b"BZh91AY&SY\0\0\0\x01\x02", "bzcat"),
@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn what_dvc_notes_is_no_list() {
+    fn dvc_file_is_not_a_list() {
         let noted = b"outs:\n- md5: d41d8cd98f00b204e9800998ecf8427e\n  size: 0\n  path: a b\n";
         assert_eq!(of_text(noted, Ending::Newline), Err(NotAList::OfDvc));
     }

@@ -29,7 +29,7 @@ fn refused(folder: &Folder, args: &str, stdout: &str, stderr: &str) {
 }
 
 #[test]
-fn a_folder_becomes_a_bag() {
+fn directory_becomes_a_bag() {
     let folder = folder();
     let inode = fs::metadata(folder.path("b/sub/b")).unwrap().ino();
     fs::set_permissions(folder.path("b"), fs::Permissions::from_mode(0o750)).unwrap();
@@ -61,7 +61,7 @@ fn a_folder_becomes_a_bag() {
 }
 
 #[test]
-fn sha512_is_what_nobody_chose() {
+fn sha512_is_the_default() {
     let folder = folder();
     expect(&folder.run("bag create b/."), 0, "", "lanesum: b/.: now a bag: 3 files, 18 B\n");
     assert!(exists(folder.path("b/manifest-sha512.txt")));
@@ -69,7 +69,7 @@ fn sha512_is_what_nobody_chose() {
 }
 
 #[test]
-fn names_that_end_lines_are_encoded() {
+fn line_ends_in_names_are_encoded() {
     let folder = Folder::new();
     for name in ["100%", "a\nb", "c\rd", "e%0Af", "*g", " h"] {
         folder.write(format!("b/{name}"), name);
@@ -99,7 +99,7 @@ fn names_that_end_lines_are_encoded() {
 }
 
 #[test]
-fn what_no_bag_can_hold_is_named_before_anything_moves() {
+fn links_and_pipes_are_listed_before_anything_moves() {
     let folder = folder();
     folder.link("a", "b/link");
     folder.fifo("b/sub/pipe");
@@ -115,7 +115,7 @@ fn what_no_bag_can_hold_is_named_before_anything_moves() {
 }
 
 #[test]
-fn what_cannot_be_read_leaves_the_folder_as_it_was() {
+fn unreadable_file_leaves_the_directory_unchanged() {
     let folder = folder();
     let mode = |name: &str, mode| {
         fs::set_permissions(folder.path(name), fs::Permissions::from_mode(mode)).unwrap()
@@ -147,7 +147,7 @@ fn what_cannot_be_read_leaves_the_folder_as_it_was() {
 }
 
 #[test]
-fn what_is_mounted_keeps_a_folder_from_becoming_a_bag() {
+fn mounted_file_system_prevents_a_bag() {
     let folder = Folder::of(&["b/a", "b/sub/mount/", "b/top/"]);
     let script = "mount -t tmpfs none b/sub/mount && mount -t tmpfs none b/top || exit 77
         mkdir b/sub/mount/c && touch b/sub/mount/c/d; \"$0\" bag create b";
@@ -163,7 +163,7 @@ fn what_is_mounted_keeps_a_folder_from_becoming_a_bag() {
 }
 
 #[test]
-fn empty_folders_are_told() {
+fn empty_directories_are_warned_of() {
     let folder = Folder::of(&["b/a", "b/empty/"]);
     let words = "an empty directory, which manifests cannot hold";
     let told = format!("lanesum: b/empty: warning: {words}\nlanesum: b: now a bag: 1 file, 3 B\n");
@@ -175,7 +175,7 @@ fn empty_folders_are_told() {
 }
 
 #[test]
-fn a_bag_is_not_made_twice() {
+fn bag_is_not_created_twice() {
     let folder = folder();
     folder.run("bag create b");
     let words = "already a bag\nhint: lanesum bag update b";
@@ -183,7 +183,7 @@ fn a_bag_is_not_made_twice() {
 }
 
 #[test]
-fn no_bag_is_made_in_the_payload_of_another() {
+fn bag_in_a_payload_is_refused() {
     let folder = folder();
     folder.run("bag create b");
     let before = all(&folder);
@@ -209,7 +209,7 @@ fn no_bag_is_made_in_the_payload_of_another() {
 }
 
 #[test]
-fn what_an_interrupted_run_left_is_told() {
+fn leftovers_of_an_interrupted_run_are_warned_of() {
     let folder = folder();
     folder.write("b/list.md5.partial", "lanesum partial list 1\n");
     folder.write("b/sub/.lanesum-list.md5", "");
@@ -226,7 +226,7 @@ fn what_an_interrupted_run_left_is_told() {
 }
 
 #[test]
-fn mistakes_are_told_with_the_remedy() {
+fn wrong_arguments_fail_with_a_hint() {
     let folder = folder();
     for (args, words) in [
         ("-a blake3", "b: bags cannot have manifests of blake3"),
@@ -250,7 +250,7 @@ fn mistakes_are_told_with_the_remedy() {
 }
 
 #[test]
-fn what_an_interrupted_run_has_moved_goes_back_first() {
+fn interrupted_run_is_undone_first() {
     let folder = folder();
     // As it is after the first of three renames.
     fs::create_dir_all(folder.path("b/.lanesum-bag/data")).unwrap();
@@ -269,7 +269,7 @@ fn what_an_interrupted_run_has_moved_goes_back_first() {
 }
 
 #[test]
-fn what_an_interrupted_run_had_whole_takes_its_place() {
+fn nearly_complete_run_is_finished() {
     let folder = folder();
     folder.run("bag create b");
     // As it is after two of the last renames.
@@ -297,7 +297,7 @@ fn what_an_interrupted_run_had_whole_takes_its_place() {
 }
 
 #[test]
-fn what_is_somebody_elses_stays() {
+fn files_of_other_programs_stay() {
     let folder = folder();
     folder.write("b/.lanesum-bag/notes", "mine");
     let run = folder.run("bag create b");
@@ -321,7 +321,7 @@ fn what_is_somebody_elses_stays() {
 }
 
 #[test]
-fn an_empty_folder_of_an_interrupted_run_is_named_and_removed() {
+fn empty_staging_directory_is_reported_and_removed() {
     let folder = folder();
     folder.run("bag create b");
     let left = folder.path("b/.lanesum-bag");

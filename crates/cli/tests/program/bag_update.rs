@@ -33,7 +33,7 @@ fn edit(folder: &Folder, name: &str, content: &str) {
 }
 
 #[test]
-fn what_has_changed_is_told_and_taken_up() {
+fn changes_are_listed_and_recorded() {
     let folder = bag("-a md5,sha1 --info Contact-Name=Edna");
     edit(&folder, "b/data/a", "edited");
     edit(&folder, "b/data/new", "new");
@@ -72,7 +72,7 @@ fn what_has_changed_is_told_and_taken_up() {
 }
 
 #[test]
-fn what_may_be_damaged_is_not_taken_up() {
+fn possible_damage_is_not_recorded() {
     let folder = bag("-a md5");
     folder.write("b/data/a", "rot");
     made(&folder, "b/data/a", -7200);
@@ -90,7 +90,7 @@ fn what_may_be_damaged_is_not_taken_up() {
 }
 
 #[test]
-fn other_algorithms_take_the_place_of_the_old_ones() {
+fn new_algorithms_replace_the_old_ones() {
     let folder = bag("-a md5,sha1");
     // It is known by the old manifests alone.
     folder.write("b/data/a", "rot");
@@ -109,7 +109,7 @@ fn other_algorithms_take_the_place_of_the_old_ones() {
 }
 
 #[test]
-fn what_was_not_written_is_not_told() {
+fn unwritten_changes_are_not_printed() {
     let folder = bag("-a md5");
     let before = folder.read("b/manifest-md5.txt");
     let script = "trap '' XFSZ; ulimit -f 0; \"$0\" bag update -a sha256 --info X=1 b";
@@ -122,7 +122,7 @@ fn what_was_not_written_is_not_told() {
 }
 
 #[test]
-fn a_manifest_that_nobody_can_write_is_refused_or_goes() {
+fn unknown_manifest_is_refused_or_removed() {
     let folder = bag("-a md5");
     folder.write("b/manifest-whirlpool.txt", "");
     let run = folder.run("bag update b");
@@ -139,7 +139,7 @@ fn a_manifest_that_nobody_can_write_is_refused_or_goes() {
 }
 
 #[test]
-fn files_that_nothing_can_be_held_against_want_consent() {
+fn unverifiable_files_need_accept() {
     let folder = bag("-a md5");
     fs::rename(folder.path("b/manifest-md5.txt"), folder.path("b/manifest-sha3256.txt")).unwrap();
     fs::remove_file(folder.path("b/tagmanifest-md5.txt")).unwrap();
@@ -155,7 +155,7 @@ fn files_that_nothing_can_be_held_against_want_consent() {
 }
 
 #[test]
-fn a_bag_of_an_older_version_becomes_one_of_the_newest() {
+fn old_version_becomes_the_newest() {
     let folder = bag("-a md5");
     fs::rename(folder.path("b/bag-info.txt"), folder.path("b/package-info.txt")).unwrap();
     edit(&folder, "b/package-info.txt", "Contact-Name  :   Edna\n");
@@ -170,7 +170,7 @@ fn a_bag_of_an_older_version_becomes_one_of_the_newest() {
 }
 
 #[test]
-fn no_metadata_are_written_over() {
+fn metadata_are_not_overwritten() {
     for has_both in [false, true] {
         let folder = bag("-a md5");
         fs::remove_file(folder.path("b/tagmanifest-md5.txt")).unwrap();
@@ -194,7 +194,7 @@ fn no_metadata_are_written_over() {
 }
 
 #[test]
-fn what_is_no_bag_or_not_whole_is_refused() {
+fn incomplete_bag_is_refused() {
     let folder = bag("-a md5");
     fs::create_dir(folder.path("c")).unwrap();
     let words = "not a bag: bagit.txt is missing\nhint: lanesum bag create c";
@@ -218,7 +218,7 @@ fn what_is_no_bag_or_not_whole_is_refused() {
 
 /// What is written is UTF-8, and holds what was understood.
 #[test]
-fn tag_files_that_would_not_be_kept_are_refused() {
+fn unsupported_tag_files_are_refused() {
     let folder = bag("-a md5");
     let info = folder.read("b/bag-info.txt");
     folder.write("b/bag-info.txt", format!("{info}no element\n"));
@@ -245,7 +245,7 @@ const UNTRUSTED: &str =
     "b/manifest-md5.txt: differs from the tag manifests (digests may be lost)\n";
 
 #[test]
-fn a_manifest_that_lost_what_it_told_blesses_nothing() {
+fn emptied_manifest_needs_accept() {
     let new = "b/data/a: new\nb/data/keep: new\nb/data/sub/b: new\n";
     // Its time is newer than the tag manifest's; so is that of an emptied tag manifest, which tells
     // nothing of it.
@@ -265,7 +265,7 @@ fn a_manifest_that_lost_what_it_told_blesses_nothing() {
 }
 
 #[test]
-fn a_manifest_that_is_gone_is_missed() {
+fn missing_manifest_needs_accept() {
     let folder = bag("-a md5,sha1");
     fs::remove_file(folder.path("b/manifest-sha1.txt")).unwrap();
     let told = "b/manifest-sha1.txt: missing, with the digests or metadata in it\n";
@@ -284,7 +284,7 @@ fn a_manifest_that_is_gone_is_missed() {
 }
 
 #[test]
-fn metadata_that_are_gone_are_missed() {
+fn missing_metadata_need_accept() {
     let folder = bag("-a md5 --info Contact-Name=Edna");
     fs::remove_file(folder.path("b/bag-info.txt")).unwrap();
     let told = "b/bag-info.txt: missing, with the digests or metadata in it\n";
@@ -302,7 +302,7 @@ fn metadata_that_are_gone_are_missed() {
 }
 
 #[test]
-fn links_are_refused_as_in_a_new_bag() {
+fn links_are_refused() {
     let folder = bag("-a md5");
     folder.link("a", "b/data/link");
     let refused = |name: &str, words: &str| {
@@ -320,7 +320,7 @@ fn links_are_refused_as_in_a_new_bag() {
 }
 
 #[test]
-fn what_becomes_of_metadata_is_told() {
+fn changed_metadata_are_printed() {
     let folder = bag("-a md5 --info Contact-Name=Edna");
     let update = |args: &str| {
         let run = folder.run(&format!("bag update {args} b"));
@@ -341,7 +341,7 @@ fn what_becomes_of_metadata_is_told() {
 }
 
 #[test]
-fn an_interrupted_update_is_finished_or_taken_back() {
+fn interrupted_update_is_finished_or_undone() {
     let folder = bag("-a md5");
     // As it is before anything took its place, and not whole.
     folder.write("b/.lanesum-bag/manifest-md5.txt", "half a li");
@@ -378,7 +378,7 @@ fn an_interrupted_update_is_finished_or_taken_back() {
 }
 
 #[test]
-fn what_would_be_taken_up_is_told_by_validate() {
+fn dry_run_points_to_validate() {
     let folder = bag("-a md5");
     let run = folder.run("bag update --dry-run b");
     let told = text(&run.stderr);

@@ -65,7 +65,7 @@ fn fails(folder: &Folder, errors: &str) {
 }
 
 #[test]
-fn a_valid_bag_is_called_so() {
+fn valid_bag_passes() {
     let folder = bag();
     let run = folder.run("bag validate b");
     assert_eq!((run.status.code(), text(&run.stdout)), (Some(0), "b: valid\n".to_owned()));
@@ -86,7 +86,7 @@ fn a_valid_bag_is_called_so() {
 }
 
 #[test]
-fn all_manifests_that_list_what_is_missing_are_named() {
+fn missing_file_names_all_its_manifests() {
     let folder = bag();
     let names = ["data/a", "data/sub/b"];
     let sha = |name: &str| hex(&<sha1::Sha1 as sha1::Digest>::digest(format!("b/{name}")));
@@ -103,7 +103,7 @@ fn all_manifests_that_list_what_is_missing_are_named() {
 }
 
 #[test]
-fn every_file_that_fails_is_named() {
+fn every_failing_file_is_listed() {
     let folder = bag();
     folder.write("b/data/a", "other");
     fs::remove_file(folder.path("b/data/sub/b")).unwrap();
@@ -120,7 +120,7 @@ fn every_file_that_fails_is_named() {
 }
 
 #[test]
-fn every_manifest_is_to_list_every_file() {
+fn file_must_be_in_every_manifest() {
     let folder = bag();
     let sha = hex(&<sha2::Sha256 as sha2::Digest>::digest("b/data/a"));
     folder.write("b/manifest-sha256.txt", format!("{sha}  data/a\n"));
@@ -137,7 +137,7 @@ fn every_manifest_is_to_list_every_file() {
 }
 
 #[test]
-fn lines_that_say_a_file_twice_are_told() {
+fn file_listed_twice_is_reported() {
     let folder = bag();
     let twice = of_bag(&["data/a", "data/sub/b", "data/a"]);
     folder.write("b/manifest-md5.txt", &twice);
@@ -158,7 +158,7 @@ fn lines_that_say_a_file_twice_are_told() {
 }
 
 #[test]
-fn paths_that_lead_out_are_refused() {
+fn paths_out_of_the_bag_are_refused() {
     for (name, why) in [
         ("../a", "a path with `..` in it, which may lead out of the bag"),
         ("data/../../a", "a path with `..` in it, which may lead out of the bag"),
@@ -205,7 +205,7 @@ fn links_out_of_the_bag_are_refused() {
 }
 
 #[test]
-fn what_is_called_as_a_tag_file_must_be_one() {
+fn tag_file_must_be_a_file() {
     type Make = fn(&Folder, &str);
     let makes: [(Make, &str); 5] = [
         (|folder, name| folder.link("data/a", name), "a link"),
@@ -246,7 +246,7 @@ fn what_is_called_as_a_tag_file_must_be_one() {
 }
 
 #[test]
-fn what_makes_a_bag_must_be_there() {
+fn declaration_and_payload_are_required() {
     let folder = bag();
     fs::remove_file(folder.path("b/manifest-md5.txt")).unwrap();
     fs::remove_file(folder.path("b/tagmanifest-md5.txt")).unwrap();
@@ -266,7 +266,7 @@ fn what_makes_a_bag_must_be_there() {
 }
 
 #[test]
-fn a_manifest_that_nobody_can_check_is_an_error() {
+fn manifest_of_unknown_algorithm_fails() {
     let folder = bag();
     folder.write("b/manifest-whirlpool.txt", format!("{}  data/a\n", "0".repeat(128)));
     list_tags(&folder);
@@ -278,7 +278,7 @@ fn a_manifest_that_nobody_can_check_is_an_error() {
 }
 
 #[test]
-fn what_is_to_be_fetched_is_missing() {
+fn unfetched_file_is_missing() {
     let folder = bag();
     fs::remove_file(folder.path("b/data/a")).unwrap();
     folder.write("b/fetch.txt", "https://example.org/a 8 data/a\nhttps://example.org/x - data/x\n");
@@ -295,7 +295,7 @@ fn what_is_to_be_fetched_is_missing() {
 }
 
 #[test]
-fn a_quick_look_is_no_validation() {
+fn fast_check_is_not_a_validation() {
     let folder = bag();
     let fast = || folder.run("bag validate --fast b");
     expect(
@@ -327,7 +327,7 @@ fn a_quick_look_is_no_validation() {
 }
 
 #[test]
-fn sizes_that_contradict_are_an_error_in_every_version() {
+fn contradicting_sizes_fail_in_every_version() {
     let folder = bag();
     let twice = "Payload-Oxum: 20.2\nPayload-Oxum: ";
     for version in ["1.0", "0.97"] {
@@ -376,7 +376,7 @@ fn names_of_other_tools_are_read_with_a_warning() {
 }
 
 #[test]
-fn names_that_some_systems_take_for_one_are_told() {
+fn colliding_names_are_warned_of() {
     let folder = bag();
     let names =
         ["data/a", "data/sub/b", "data/A", "data/u\u{308}", "data/\u{fc}", "data/.DS_Store"];
@@ -400,7 +400,7 @@ fn names_that_some_systems_take_for_one_are_told() {
 }
 
 #[test]
-fn a_name_in_another_normal_form_is_found() {
+fn name_in_a_different_unicode_form_is_found() {
     let folder = bag();
     folder.write("b/data/\u{fc}", "umlaut");
     let list = of_bag(&["data/a", "data/sub/b"]) + &line("umlaut", "data/u\u{308}");
@@ -414,7 +414,7 @@ fn a_name_in_another_normal_form_is_found() {
 }
 
 #[test]
-fn tag_files_may_be_in_other_encodings() {
+fn tag_files_in_other_encodings_are_read() {
     let folder = bag();
     folder.write("b/data/\u{fc}", "umlaut");
     let list = of_bag(&["data/a", "data/sub/b"]) + &line("umlaut", "data/\u{fc}");
@@ -442,7 +442,7 @@ fn tag_files_may_be_in_other_encodings() {
 }
 
 #[test]
-fn what_cannot_be_read_is_an_error() {
+fn unreadable_file_fails() {
     let folder = bag();
     fs::set_permissions(
         folder.path("b/data/a"),
@@ -469,7 +469,7 @@ fn what_cannot_be_read_is_an_error() {
 
 /// What a tag file says that cannot be read is not known, so nothing is held against it.
 #[test]
-fn nothing_follows_from_what_cannot_be_read() {
+fn unreadable_manifest_is_one_error() {
     let folder = bag();
     folder.write("b/bag-info.txt", "Payload-Oxum: 20.2\n");
     folder.write("b/readme", "");
@@ -546,7 +546,7 @@ fn nothing_follows_from_what_cannot_be_read() {
 
 /// A tag file in another encoding than `bagit.txt` says tells as little.
 #[test]
-fn nothing_follows_from_what_is_no_text() {
+fn badly_encoded_manifest_is_one_error() {
     let folder = bag();
     folder.write("b/bag-info.txt", "Payload-Oxum: 20.2\n");
     for name in ["bag-info.txt", "manifest-md5.txt", "tagmanifest-md5.txt"] {
@@ -591,7 +591,7 @@ fn each_file_is_read_once_for_all_manifests() {
 
 /// A file that is listed itself stands for no other one that is gone, however alike their names.
 #[test]
-fn what_is_listed_stands_for_no_other() {
+fn listed_file_does_not_replace_another() {
     for (gone, left, lines) in
         [("caf\u{e9}", "cafe\u{301}", ["caf\u{e9}", "cafe\u{301}"]), ("%", "%25", ["%25", "%2525"])]
     {
@@ -724,7 +724,7 @@ fn json_of_a_bag_that_cannot_be_read_says_so() {
 }
 
 #[test]
-fn json_of_a_quick_look_says_whether_payload_oxum_agrees() {
+fn json_of_a_fast_check_has_agrees() {
     let folder = bag();
     folder.write("b/bag-info.txt", "Payload-Oxum: 20.2\n");
     let summary = |agrees: bool| {

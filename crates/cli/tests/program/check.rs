@@ -52,7 +52,7 @@ fn each_file_has_its_verdict() {
 }
 
 #[test]
-fn all_well_is_0() {
+fn matching_files_exit_with_0() {
     let folder = folder();
     folder.write("list", lines(&["good"]));
     expect(&folder.run("check list"), 0, "good: OK\n", "");
@@ -98,7 +98,7 @@ fn warn_names_the_lines() {
 }
 
 #[test]
-fn the_last_of_quiet_status_and_warn_wins() {
+fn last_of_quiet_status_and_warn_wins() {
     let folder = folder();
     folder.write("list", lines(&["good"]) + "nonsense\n");
     let warning = "lanesum: list: line 2: not a checksum line\n";
@@ -111,7 +111,7 @@ fn the_last_of_quiet_status_and_warn_wins() {
 }
 
 #[test]
-fn strict_makes_bad_lines_a_failure() {
+fn strict_fails_on_invalid_lines() {
     let folder = folder();
     folder.write("list", lines(&["good"]) + "nonsense\n" + &lines(&["bad"]) + "# a comment\n\n");
     let stdout = "good: OK\nbad: OK\n";
@@ -123,7 +123,7 @@ fn strict_makes_bad_lines_a_failure() {
 }
 
 #[test]
-fn missing_files_can_be_passed_over() {
+fn ignore_missing_skips_missing_files() {
     let folder = folder();
     folder.write("list", line("x", "gone") + &lines(&["good"]) + &line("x", "good/x"));
     let run = folder.run("check --ignore-missing list");
@@ -206,7 +206,7 @@ fn a_verdict_does_not_wait_for_the_next_list() {
 
 /// Of a list that is cut, or written anew, while it is read nobody knows what it said.
 #[test]
-fn a_list_that_changes_while_it_is_read_is_told() {
+fn changing_list_fails() {
     let folder = Folder::of(&["a"]);
     folder.fifo("fifo");
     // More than are read ahead of a job that is not done.
@@ -336,7 +336,7 @@ fn a_file_is_not_what_is_left_of_a_list_or_a_key() {
 
 /// A pipe that brings nothing is a list that did not come, and not one of a package without files.
 #[test]
-fn a_list_that_does_not_come_is_a_failure() {
+fn list_that_does_not_arrive_fails() {
     let folder = Folder::of(&["a"]);
     folder.write("good", line("a", "a"));
     let bash = |script: &str| output(folder.command("bash").args(["-c", script, PROGRAM]));
@@ -358,7 +358,7 @@ fn a_list_that_does_not_come_is_a_failure() {
 }
 
 #[test]
-fn lines_of_algorithms_that_are_not_known_are_a_failure() {
+fn unknown_algorithms_fail() {
     let folder = Folder::of(&["a"]);
     let unknown =
         "BLAKE2b (a) = 333fcb4ee1aa7c115355ec66ceac917c8bfd815bf7587d325aec1864edd24e34\n";
@@ -380,7 +380,7 @@ fn lines_of_algorithms_that_are_not_known_are_a_failure() {
 
 /// The commonest mistake: lists are checked from where they were made.
 #[test]
-fn files_that_are_beside_their_list_are_told_with_the_remedy() {
+fn files_next_to_their_list_give_a_hint() {
     let folder = Folder::of(&["iso/a", "iso/b"]);
     folder.write("iso/SUMS", line("iso/a", "a") + &line("iso/b", "b"));
     let gone =
@@ -403,7 +403,7 @@ fn files_that_are_beside_their_list_are_told_with_the_remedy() {
 
 /// Twenty years of folders, with a list in each.
 #[test]
-fn names_are_looked_up_beside_their_list() {
+fn beside_looks_names_up_next_to_the_list() {
     let folder = Folder::of(&["old/1/a", "old/2/a", "a", "-"]);
     folder.write("old/1/MD5SUMS", line("old/1/a", "a"));
     folder.write("old/2/MD5SUMS", line("other", "a") + &line("x", "gone"));
@@ -429,7 +429,7 @@ fn names_are_looked_up_beside_their_list() {
 
 /// A list of hashdeep that came from another machine.
 #[test]
-fn a_folder_that_a_list_names_is_told_where_its_files_are_not_there() {
+fn directory_of_hashdeep_is_reported() {
     let folder = Folder::of(&["d/a", "b"]);
     let header = "%%%% HASHDEEP-1.0\n%%%% size,md5,filename\n## Invoked from: /no/such\n";
     let says = "its files were in /no/such";
@@ -553,7 +553,7 @@ fn a_list_through_a_pipe_is_checked_to_its_end() {
 /// Names that differ in their normal form alone, of which one is lost: to read the list in the
 /// other form would check its twin twice.
 #[test]
-fn the_twin_of_a_lost_file_is_no_other_way_to_write_it() {
+fn twin_of_a_lost_file_gives_no_hint() {
     let folder = Folder::new();
     let (apart, in_one) = ("a\u{308}", "\u{e4}");
     folder.write(apart, "same");
@@ -568,7 +568,7 @@ fn the_twin_of_a_lost_file_is_no_other_way_to_write_it() {
 
 /// One verdict is told beside what was passed over.
 #[test]
-fn what_is_missing_is_counted_beside_one_verdict() {
+fn missing_files_are_counted_with_one_result() {
     let folder = Folder::of(&["a"]);
     folder.write("list", line("a", "a") + &line("a", "gone") + &line("a", "lost"));
     let told = folder.run("check --ignore-missing list");
@@ -578,7 +578,7 @@ fn what_is_missing_is_counted_beside_one_verdict() {
 
 /// One line that is damaged hides nothing of a list whose others have sizes.
 #[test]
-fn a_list_of_md5deep_is_read_behind_a_first_line_that_is_none() {
+fn md5deep_list_with_a_bad_first_line_is_read() {
     let folder = Folder::of(&["a", "b", "c"]);
     expect(&folder.run("--format md5deep -o list a b c"), 0, "", "");
     let list = folder.read("list");

@@ -41,7 +41,7 @@ const TEXT: &str = "\
     copied original -> other\n";
 
 #[test]
-fn a_list_and_a_tree_or_two_trees_are_told_apart_alike() {
+fn lists_and_trees_compare_alike() {
     let folder = folder();
     let of_trees = "lanesum: 9 files: 2 equal (10 B), 1 changed (3 B), 3 moved (11 B), 1 copied \
                     (6 B), 1 new (5 B), 1 missing (4 B)\n";
@@ -64,7 +64,7 @@ fn a_list_and_a_tree_or_two_trees_are_told_apart_alike() {
 
 /// All of a list may lie deeper than what its folder was called.
 #[test]
-fn strip_takes_off_what_makes_names_fit() {
+fn strip_removes_the_fitting_prefix() {
     let folder = Folder::of(&["c1/2018/x/a", "c1/2018/x/b"]);
     folder.write("list", folder.run("c1").stdout);
     fs::rename(folder.path("c1"), folder.path("c2")).unwrap();
@@ -82,7 +82,7 @@ fn strip_takes_off_what_makes_names_fit() {
 
 /// A folder may have one of its own name in it.
 #[test]
-fn it_is_told_how_names_are_taken_that_fit_in_two_ways() {
+fn ambiguous_names_are_reported() {
     let folder = Folder::of(&["photos/a", "photos/photos/a", "photos/b", "photos/photos/b"]);
     let told = |list: &[&str]| {
         folder.write("list", lines(list));
@@ -113,7 +113,7 @@ fn it_is_told_how_names_are_taken_that_fit_in_two_ways() {
 }
 
 #[test]
-fn all_equal_is_said_and_only_that_is_success() {
+fn only_equal_sides_succeed() {
     let folder = folder();
     let all = "lanesum: 7 files: 7 equal (28 B)\n";
     expect(&folder.run("compare a a"), 0, "", all);
@@ -139,7 +139,7 @@ fn all_equal_is_said_and_only_that_is_success() {
 }
 
 #[test]
-fn nothing_is_no_comparison() {
+fn empty_sides_fail() {
     let folder = Folder::of(&["x/", "y/"]);
     let words = "lanesum: no files on either side; nothing was compared\n";
     expect(&folder.run("compare x y"), 1, "", words);
@@ -153,7 +153,7 @@ fn nothing_is_no_comparison() {
 }
 
 #[test]
-fn a_quick_look_reads_nothing_and_says_so() {
+fn quick_reads_no_files() {
     let folder = Folder::of(&["a/x", "b/x"]);
     let time = fs::metadata(folder.path("a/x")).unwrap().modified().unwrap();
     File::options().append(true).open(folder.path("b/x")).unwrap().set_modified(time).unwrap();
@@ -170,7 +170,7 @@ fn a_quick_look_reads_nothing_and_says_so() {
 }
 
 #[test]
-fn machines_read_a_row_or_an_object_for_each_file() {
+fn csv_and_json_have_one_record_per_file() {
     let folder = Folder::of(&["a/1", "a/2"]);
     folder.write("b/1", "other");
     folder.write("b/a,\"b\"\n", "a/2");
@@ -197,14 +197,14 @@ fn machines_read_a_row_or_an_object_for_each_file() {
 }
 
 #[test]
-fn the_list_is_no_file_of_its_folder() {
+fn list_is_not_a_file_of_its_directory() {
     let folder = Folder::of(&["x", "y"]);
     expect(&folder.run("-o list.md5 ."), 0, "", "");
     expect(&folder.run("compare list.md5 ."), 0, "", "lanesum: 2 files: 2 equal (2 B)\n");
 }
 
 #[test]
-fn what_cannot_be_read_is_told() {
+fn unreadable_files_are_reported() {
     let folder = Folder::of(&["a/x", "a/sub/y"]);
     expect(&folder.run("-o list a"), 0, "", "");
     let mode = std::os::unix::fs::PermissionsExt::from_mode;
@@ -228,7 +228,7 @@ fn what_cannot_be_read_is_told() {
 }
 
 #[test]
-fn what_is_left_out_is_not_missing() {
+fn excluded_files_are_not_missing() {
     let folder = Folder::of(&["a/x", "a/y.tmp", "a/cache/z"]);
     expect(&folder.run("-o list a"), 0, "", "");
     let one = "lanesum: 1 file: 1 equal (3 B)\n";
@@ -255,7 +255,7 @@ fn what_is_left_out_is_not_missing() {
 }
 
 #[test]
-fn lines_that_may_be_of_another_algorithm_or_key_are_told() {
+fn other_algorithm_or_key_gives_a_hint() {
     let folder = Folder::of(&["a/x", "a/y"]);
     folder.write("a/empty", "");
     expect(&folder.run("-a blake3 --untagged -o list a"), 0, "", "");
@@ -275,7 +275,7 @@ fn lines_that_may_be_of_another_algorithm_or_key_are_told() {
 }
 
 #[test]
-fn an_empty_list_is_no_side() {
+fn empty_list_fails() {
     let folder = Folder::of(&["a/x"]);
     folder.write("empty", "");
     let words = "lanesum: empty: no checksum lines; nothing was compared\n";
@@ -287,7 +287,7 @@ fn an_empty_list_is_no_side() {
 
 /// Links and special files are no files, and are not equal either.
 #[test]
-fn what_was_not_looked_at_is_counted() {
+fn skipped_files_are_counted() {
     let folder = Folder::of(&["a/x", "b/y"]);
     folder.write("b/x", "a/x");
     fs::remove_file(folder.path("b/y")).unwrap();
@@ -332,7 +332,7 @@ fn paths_of_any_length_are_compared() {
 
 /// A list of macOS beside a tree of Linux: names that look alike are said to be written otherwise.
 #[test]
-fn names_in_another_normal_form_are_told() {
+fn names_in_a_different_unicode_form_give_a_hint() {
     let folder = Folder::of(&["tree/b", "mac/a\u{308}"]);
     folder.write("tree/\u{e4}", "mac/a\u{308}");
     folder.write("mac/b", "tree/b");

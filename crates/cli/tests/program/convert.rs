@@ -74,7 +74,7 @@ fn several_lists_are_one() {
 }
 
 #[test]
-fn what_the_format_needs_and_nobody_knows_is_an_error() {
+fn missing_value_fails() {
     let folder = folder();
     folder.write("sums", folder.run("t/a").stdout);
     folder.write("sizes", "path,size\nt/a,3\n");
@@ -98,7 +98,7 @@ fn what_the_format_needs_and_nobody_knows_is_an_error() {
 }
 
 #[test]
-fn a_line_that_is_none_is_an_error_with_its_number_and_nothing_is_written() {
+fn invalid_line_fails_and_writes_nothing() {
     let folder = folder();
     let good = text(&folder.run("t/a").stdout);
     for (list, words) in [
@@ -125,7 +125,7 @@ fn a_line_that_is_none_is_an_error_with_its_number_and_nothing_is_written() {
 }
 
 #[test]
-fn untagged_lines_that_would_be_taken_for_others_are_told() {
+fn ambiguous_untagged_lines_give_a_hint() {
     let folder = Folder::of(&["a"]);
     for algorithm in ["blake3", "crc32", "xxh64", "md5", "sha256", "crc32c"] {
         folder.run(&format!("-a {algorithm} -o list a"));
@@ -148,7 +148,7 @@ fn untagged_lines_that_would_be_taken_for_others_are_told() {
 }
 
 #[test]
-fn what_no_list_can_have_is_wrong_usage() {
+fn impossible_format_is_wrong_usage() {
     let folder = folder();
     assert_eq!(folder.run("convert list").status.code(), Some(2));
     assert_eq!(folder.run("convert --to s3 list").status.code(), Some(2));
@@ -174,7 +174,7 @@ fn names_of_hashdeep_stay_in_their_folder() {
 
 /// Only a list of hashdeep says in which folder its names are.
 #[test]
-fn a_folder_that_the_new_list_does_not_say_is_told() {
+fn lost_directory_of_names_is_reported() {
     let folder = folder();
     let run = output(folder.lanesum(["--format", "hashdeep", "a"]).current_dir(folder.path("t")));
     folder.write("list", &run.stdout);
@@ -206,7 +206,7 @@ fn a_folder_that_the_new_list_does_not_say_is_told() {
 }
 
 #[test]
-fn names_of_two_folders_are_not_put_into_one_list() {
+fn names_of_two_directories_are_not_mixed() {
     let folder = Folder::new();
     let list = |from: &str, name: &str| {
         format!(
@@ -231,7 +231,7 @@ fn names_of_two_folders_are_not_put_into_one_list() {
 
 /// A part of a list is none.
 #[test]
-fn nothing_is_made_of_a_list_that_changes_meanwhile() {
+fn changing_list_fails() {
     let folder = Folder::new();
     folder.write("list", line("abc", "a"));
     ["one", "other"].iter().for_each(|name| folder.fifo(name));
@@ -253,7 +253,7 @@ fn nothing_is_made_of_a_list_that_changes_meanwhile() {
 }
 
 #[test]
-fn nothing_is_no_list_to_write() {
+fn empty_list_fails() {
     let folder = Folder::new();
     folder.write("empty", "");
     folder.write("header.csv", "path,md5\r\n");
@@ -270,7 +270,7 @@ fn nothing_is_no_list_to_write() {
 }
 
 #[test]
-fn lists_of_two_folders_in_one_are_not_made_one() {
+fn list_of_two_directories_fails() {
     let folder = Folder::new();
     let list = |from: &str| {
         format!("%%%% HASHDEEP-1.0\n%%%% size,md5,filename\n## Invoked from: {from}\n3,{ABC},a\n")
@@ -285,7 +285,7 @@ fn lists_of_two_folders_in_one_are_not_made_one() {
 }
 
 #[test]
-fn only_the_digests_that_are_asked_for_are_written() {
+fn only_selects_algorithms() {
     let folder = folder();
     let md5 = folder.run("t").stdout;
     for format in ["csv", "tag", "jsonl", "json"] {
@@ -311,7 +311,7 @@ fn only_the_digests_that_are_asked_for_are_written() {
 
 /// What a list does not have is no wrong usage, whatever it is.
 #[test]
-fn what_a_list_lacks_is_an_error_of_one_exit_code() {
+fn missing_values_exit_with_1() {
     let folder = Folder::new();
     folder.write("list", line("a", "a"));
     for (format, words) in [

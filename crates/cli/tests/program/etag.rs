@@ -145,7 +145,7 @@ fn folders_are_walked_and_names_are_as_in_lists() {
 }
 
 #[test]
-fn more_parts_than_s3_takes_are_an_error_with_the_remedy() {
+fn too_many_parts_fail_with_a_hint() {
     let folder = Folder::in_memory();
     folder.write("file", bytes(10_001));
     folder.write("other", "abc");
@@ -214,7 +214,7 @@ fn check_finds_the_part_size_by_itself() {
 }
 
 #[test]
-fn check_fails_where_the_content_is_another() {
+fn changed_content_fails() {
     let folder = Folder::in_memory();
     let mut content = bytes(SIZE);
     for place in [0, SIZE / 2, SIZE - 1] {
@@ -244,7 +244,7 @@ const NO_ETAG: &str = "lanesum: 'standard input': no ETag matches\n\
      hint: if the store encrypts with KMS or customer keys, its ETags prove nothing\n";
 
 #[test]
-fn where_no_etag_of_a_list_matches_the_store_may_encrypt() {
+fn no_matching_etag_gives_a_hint() {
     let folder = Folder::of(&["a", "b"]);
     let other = "8a1d6e5b1c1c4e0c1f0f3b6a5d4c3b2a";
     let run = folder.run_with_stdin("check", list(&[("a", 1, other), ("b", 1, other)]));
@@ -257,7 +257,7 @@ fn where_no_etag_of_a_list_matches_the_store_may_encrypt() {
 }
 
 #[test]
-fn a_list_of_no_object_is_told() {
+fn list_without_objects_fails() {
     let folder = Folder::in_memory();
     let listing = "{\n    \"RequestCharged\": null\n}\n";
     let run = folder.run_with_stdin("check", listing);
@@ -360,7 +360,7 @@ fn a_list_with_a_prefix_is_compared_without_it() {
 }
 
 #[test]
-fn what_held_for_one_file_is_tried_for_the_others() {
+fn matching_part_size_is_tried_for_other_files() {
     let folder = Folder::in_memory();
     folder.write("one", "abc");
     folder.write("nothing", "");

@@ -45,7 +45,7 @@ fn folders_among_files_are_walked_in_their_places() {
 }
 
 #[test]
-fn what_the_run_writes_is_no_file_of_the_list() {
+fn output_is_not_in_the_list() {
     let folder = Folder::of(&["a", "b", "t/c"]);
     folder.write("paths", "a\0list\0b\0./list\0t\0");
     folder.write("list", "as it was");

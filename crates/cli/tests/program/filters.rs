@@ -5,7 +5,7 @@ use rustix::fs::{OFlags, mkdirat, openat};
 use super::*;
 
 #[test]
-fn links_in_a_tree_are_no_entries_unless_followed() {
+fn links_in_a_tree_are_skipped_unless_followed() {
     let folder = Folder::of(&["t/a", "u/b"]);
     folder.link("a", "t/to-file");
     folder.link("../u", "t/to-folder");
@@ -27,7 +27,7 @@ fn a_link_given_as_argument_is_always_followed() {
 }
 
 #[test]
-fn followed_links_that_lead_nowhere_are_errors() {
+fn followed_broken_links_fail() {
     let folder = Folder::of(&["t/a"]);
     folder.link("nowhere", "t/gone");
     folder.link("self", "t/self");
@@ -65,7 +65,7 @@ fn excluded_names_are_left_out() {
 }
 
 #[test]
-fn what_git_ignores_is_left_out_on_demand() {
+fn gitignore_skips_ignored_files() {
     let folder = Folder::of(&["t/a", "t/b.log", "t/c/d.log", "t/c/keep.log", "t/.git/HEAD"]);
     folder.write("t/.gitignore", "*.log\n");
     folder.write("t/c/.gitignore", "!keep.log\n");
@@ -108,7 +108,7 @@ fn git(folder: &Folder, args: &str) -> bool {
 }
 
 #[test]
-fn what_git_tracks_is_in_although_a_rule_ignores_it() {
+fn tracked_files_are_not_ignored() {
     let folder = Folder::of(&["t/a.o", "t/b.o", "t/c", "t/d/e.o", "other/x"]);
     folder.write("t/.gitignore", "*.o\n.gitignore\n");
     if !(git(&folder, "init -q t") && git(&folder, "-C t add -f b.o d/e.o")) {

@@ -26,7 +26,7 @@ fn check(folder: &Folder, args: &str, list: impl AsRef<[u8]>) -> (Option<i32>, S
 }
 
 #[test]
-fn what_is_written_in_any_format_is_checked_and_a_change_is_found() {
+fn every_written_format_is_checked() {
     for format in FORMATS {
         let folder = folder();
         let run = folder.run(&format!("--format {format} -o list t"));
@@ -48,7 +48,7 @@ fn what_is_written_in_any_format_is_checked_and_a_change_is_found() {
 }
 
 #[test]
-fn what_a_format_cannot_hold_is_told_before_anything_is_read() {
+fn unsupported_values_fail_before_reading() {
     let folder = folder();
     for (args, words) in [
         ("--format sfv -a md5", "the format sfv holds only crc32, not md5"),
@@ -79,7 +79,7 @@ fn what_a_format_cannot_hold_is_told_before_anything_is_read() {
 }
 
 #[test]
-fn a_name_that_a_format_cannot_hold_is_missing_and_told() {
+fn unsupported_name_is_missing_and_reported() {
     let folder = Folder::of(&["t/a", "t/b\nc", "t/d"]);
     for (format, lines) in [("sfv", 2), ("md5deep", 2), ("hashdeep", 7)] {
         let run = folder.run(&format!("--format {format} t"));
@@ -136,7 +136,7 @@ fn a_file_of_another_size_fails_whatever_its_digest() {
 }
 
 #[test]
-fn what_has_no_digest_was_not_checked() {
+fn file_without_digest_is_not_checked() {
     let folder = Folder::new();
     folder.write("a", "abc");
     let told = "lanesum: list: not checked: 1 file has a size, but no digest\n";
@@ -293,7 +293,7 @@ fn lists_of_object_stores_are_checked() {
 }
 
 #[test]
-fn a_name_for_what_has_names_is_refused() {
+fn name_for_a_list_with_names_is_refused() {
     let folder = Folder::new();
     folder.write("a", "abc");
     let object = format!("{{\"Key\": \"a\", \"ETag\": \"\\\"{ABC}\\\"\"}}\n");
@@ -314,7 +314,7 @@ fn a_name_for_what_has_names_is_refused() {
 
 /// As `aws s3api list-objects-v2 --delimiter /` prints it.
 #[test]
-fn a_list_of_a_store_without_what_is_below_prefixes_fails() {
+fn listing_with_common_prefixes_fails() {
     let folder = Folder::new();
     folder.write("a", "abc");
     let object = format!("{{\"Key\": \"a\", \"Size\": 3, \"ETag\": \"\\\"{ABC}\\\"\"}}");
@@ -331,7 +331,7 @@ fn a_list_of_a_store_without_what_is_below_prefixes_fails() {
 }
 
 #[test]
-fn a_wrong_record_fails_with_its_line_and_the_others_are_checked() {
+fn invalid_record_fails_and_others_are_checked() {
     let folder = Folder::new();
     folder.write("a", "abc");
     for (list, words) in [

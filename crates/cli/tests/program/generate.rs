@@ -107,6 +107,6 @@ fn help_says_what_md5_is_not_for() {
 }
 
 #[test]
-fn the_version_is_the_packages() {
+fn version_is_that_of_the_package() {
     assert_eq!(stdout("--version"), format!("lanesum {}\n", env!("CARGO_PKG_VERSION")));
 }

@@ -204,7 +204,7 @@ fn holds(bytes: &str, digits: &str) -> String {
 }
 
 #[test]
-fn an_algorithm_that_needs_a_key_says_so() {
+fn algorithm_without_its_key_fails() {
     let folder = folder();
     for algorithm in ["siphash24", "siphash13", "siphash24-128", "siphash13-128"] {
         let holds = holds("16", "32");
@@ -217,7 +217,7 @@ fn an_algorithm_that_needs_a_key_says_so() {
 }
 
 #[test]
-fn a_list_that_needs_a_key_says_so() {
+fn list_without_its_key_fails() {
     let folder = folder();
     folder.key("short", [1; 16]);
     let made = folder.run("-a siphash24 --tag --key-file short -o list t");
@@ -227,7 +227,7 @@ fn a_list_that_needs_a_key_says_so() {
 }
 
 #[test]
-fn an_algorithm_without_a_key_is_wrong_usage() {
+fn key_for_unkeyed_algorithm_is_wrong_usage() {
     let folder = folder();
     let takes_no = "takes no key\nhint: with --key-file, use";
     for (args, algorithm) in [
@@ -246,7 +246,7 @@ fn an_algorithm_without_a_key_is_wrong_usage() {
 
 /// The file by its name, what is the matter, and what a key would be.
 #[test]
-fn a_file_that_is_no_key_is_told_with_the_remedy() {
+fn invalid_key_file_fails_with_a_hint() {
     let folder = folder();
     for (content, length) in [
         (vec![], "0 bytes"),
@@ -275,7 +275,7 @@ fn a_file_that_is_no_key_is_told_with_the_remedy() {
 }
 
 #[test]
-fn a_key_for_another_algorithm_is_told_with_the_remedy() {
+fn key_of_wrong_length_fails_with_a_hint() {
     let folder = folder();
     folder.key("short", [1; 16]);
     for (args, told, bytes, digits) in [
@@ -288,7 +288,7 @@ fn a_key_for_another_algorithm_is_told_with_the_remedy() {
 }
 
 #[test]
-fn an_algorithm_without_a_key_is_told_which_take_the_one_there_is() {
+fn hint_lists_algorithms_that_fit_the_key() {
     let folder = folder();
     folder.key("short", [1; 16]);
     let told = |args: &str| text(&folder.run(args).stderr);
@@ -298,7 +298,7 @@ fn an_algorithm_without_a_key_is_told_which_take_the_one_there_is() {
 }
 
 #[test]
-fn a_file_that_cannot_be_read_is_told_with_the_remedy() {
+fn unreadable_key_file_fails_with_a_hint() {
     let folder = folder();
     folder.key("denied", KEY);
     folder.mode("denied", 0o000);
@@ -317,7 +317,7 @@ fn a_file_that_cannot_be_read_is_told_with_the_remedy() {
 }
 
 #[test]
-fn a_file_that_others_may_read_is_warned_of() {
+fn readable_key_file_is_warned_of() {
     let folder = folder();
     let list = folder.run("-a blake3 --key-file key t").stdout;
     folder.write("list", &list);

@@ -41,7 +41,7 @@ fn lists_of_windows_are_read() {
 }
 
 #[test]
-fn a_list_in_utf16_is_refused_with_the_remedy() {
+fn utf16_list_fails_with_a_hint() {
     type ToBytes = fn(u16) -> [u8; 2];
     let orders = [(u16::to_le_bytes as ToBytes, "UTF-16LE"), (u16::to_be_bytes, "UTF-16BE")];
     let folder = folder();
@@ -77,7 +77,7 @@ fn assert_told_works(folder: &Folder, filter: &str) {
 }
 
 #[test]
-fn what_shows_a_compressed_list_is_told() {
+fn compressed_list_fails_with_a_hint() {
     let folder = folder();
     folder.write("it", lines(&["a"]));
     let compressed = output(folder.command("gzip").args(["-c", "it"]));
@@ -92,7 +92,7 @@ fn what_shows_a_compressed_list_is_told() {
 }
 
 #[test]
-fn a_digest_without_a_name_is_given_that_of_the_list() {
+fn digest_without_a_name_gives_a_command() {
     let folder = Folder::of(&["d/"]);
     let digest = md5("x");
     for name in ["x.bam", "a b", "d/y", "\u{fc}"] {
@@ -118,7 +118,7 @@ fn a_digest_without_a_name_is_given_that_of_the_list() {
 }
 
 #[test]
-fn digests_without_a_name_that_could_be_told_are_said_to_be_so() {
+fn digests_without_names_are_reported() {
     let folder = Folder::of(&["a", "b&", "c|"]);
     let digest = md5("x");
     let words = "expected \"DIGEST  NAME\"\n";
@@ -157,7 +157,7 @@ fn assert_ran(folder: &Folder, told: &Output, words: &str, stdout: &str) {
 }
 
 #[test]
-fn what_is_no_text_is_refused() {
+fn binary_list_is_refused() {
     let words = "looks like binary data, not a checksum list";
     assert_refused("", fs::read(PROGRAM).unwrap(), words);
     assert_refused("", [0; 4096], words);
@@ -166,7 +166,7 @@ fn what_is_no_text_is_refused() {
 }
 
 #[test]
-fn an_ending_that_was_not_expected_is_told() {
+fn unexpected_line_ending_gives_a_hint() {
     let (newlines, nuls) = (lines(&["a", "b"]), lines(&["a", "b"]).replace('\n', "\0"));
     assert_ok("-z --strict", &nuls);
     assert_ok("--zero --strict", nuls.trim_end_matches('\0'));
@@ -220,7 +220,7 @@ fn a_list_that_ends_within_a_line_is_read_up_to_it() {
 
 /// Or a list that did not arrive would pass for one whose files are all well.
 #[test]
-fn a_check_of_nothing_is_an_error() {
+fn check_of_nothing_fails() {
     let words = "no checksum lines; nothing was checked";
     for list in ["", "\n", "# nothing\n\n"] {
         for args in ["", "--quiet", "--status", "--ignore-missing"] {
@@ -240,7 +240,7 @@ fn a_check_of_nothing_is_an_error() {
 
 /// As the lists of Debian's packages that bring no files.
 #[test]
-fn an_empty_list_among_others_is_no_error() {
+fn empty_list_among_others_passes() {
     let folder = folder();
     folder.write("empty", "");
     folder.write("good", lines(&["a"]));
@@ -255,7 +255,7 @@ fn an_empty_list_among_others_is_no_error() {
 }
 
 #[test]
-fn a_list_without_a_checksum_line_is_an_error() {
+fn list_without_checksum_lines_fails() {
     assert_refused("", "one\ntwo\n", "no checksum lines\nhint: check that it is a checksum list");
     assert_refused(
         "--status",
@@ -271,7 +271,7 @@ fn a_list_without_a_checksum_line_is_an_error() {
 }
 
 #[test]
-fn a_line_beyond_all_measure_is_no_checksum_line() {
+fn overlong_line_is_not_a_checksum_line() {
     let list = lines(&["a"]) + &line("x", &"l".repeat(3 << 20)) + &lines(&["b"]);
     let (code, stdout, messages) = check(&folder(), "--warn", list);
     assert_eq!((code, stdout.as_str()), (Some(0), "a: OK\nb: OK\n"));
@@ -335,7 +335,7 @@ fn a_list_of_any_algorithm_is_checked_without_saying_which() {
 }
 
 #[test]
-fn untagged_lines_that_may_be_of_another_algorithm_are_told_with_the_remedy() {
+fn ambiguous_untagged_lines_give_a_hint() {
     let folder = folder();
     let list = |algorithm| folder.run(&format!("-a {algorithm} --untagged a b")).stdout;
     let told = |taken_for, is| {

@@ -4,7 +4,7 @@ use super::*;
 
 /// A link gives the program the name of another tool.
 #[test]
-fn it_is_no_other_tool_than_md5sum() {
+fn other_program_names_are_refused() {
     let folder = Folder::of(&["a"]);
     for (name, words) in [
         (
@@ -25,7 +25,7 @@ fn it_is_no_other_tool_than_md5sum() {
 
 /// Control characters of a name begin no line of their own.
 #[test]
-fn a_name_in_an_error_forges_no_line() {
+fn name_in_an_error_forges_no_line() {
     let folder = Folder::of(&["a"]);
     let name = "no\u{1b}[31m\nlanesum: fake";
     let below = format!("{name}/list");
@@ -38,7 +38,7 @@ fn a_name_in_an_error_forges_no_line() {
 }
 
 #[test]
-fn md5sums_option_for_lists_is_told_ours() {
+fn check_option_of_md5sum_gives_a_tip() {
     let folder = Folder::of(&["a"]);
     folder.write("list", lines(&["a"]));
     for args in ["-c list", "--check list", "-z -c list", "sum -c list", "check -c list"] {
@@ -52,7 +52,7 @@ fn md5sums_option_for_lists_is_told_ours() {
 
 /// Before anything is done: else what is meant for the command would be hashed.
 #[test]
-fn a_first_word_that_is_no_file_may_be_meant_for_a_command() {
+fn misspelt_command_gives_a_hint() {
     let folder = Folder::of(&["a", "chekc"]);
     for (word, command) in [
         ("cehck", "check"),
@@ -88,7 +88,7 @@ fn a_first_word_that_is_no_file_may_be_meant_for_a_command() {
 }
 
 #[test]
-fn a_command_that_is_called_otherwise_is_told() {
+fn misspelt_subcommand_gives_a_tip() {
     let folder = Folder::of(&["a"]);
     for (args, meant) in [
         ("help chekc", "check"),
@@ -122,7 +122,7 @@ fn algorithms_are_known_in_any_case() {
 }
 
 #[test]
-fn a_command_comes_before_its_options() {
+fn options_before_the_command_are_refused() {
     let folder = Folder::of(&["list"]);
     let told = "lanesum: options before the command check\nhint: lanesum check [OPTIONS] ...\n";
     for args in ["-a sha256 check list", "-j 1 check list"] {
@@ -147,7 +147,7 @@ fn a_command_comes_before_its_options() {
 
 /// A tip for a file is none where there is no such file.
 #[test]
-fn an_option_that_there_is_not_is_no_file() {
+fn unknown_option_is_not_a_file() {
     let folder = Folder::of(&["-y"]);
     let tip = |args: &str| plain(folder.run(args)).contains("as a value");
     assert!(tip("status -y") && !tip("status -x") && !tip("check --vebose list"));
@@ -155,7 +155,7 @@ fn an_option_that_there_is_not_is_no_file() {
 
 /// What is shown on a screen by Windows' own programs.
 #[test]
-fn what_windows_shows_is_told_with_the_remedy() {
+fn output_of_windows_tools_gives_a_hint() {
     let folder = Folder::of(&["a"]);
     let sum = md5("a").to_uppercase();
     let table =
@@ -177,7 +177,7 @@ fn what_windows_shows_is_told_with_the_remedy() {
 }
 
 #[test]
-fn options_of_other_programs_are_told_ours() {
+fn options_of_other_programs_give_a_tip() {
     let folder = Folder::of(&["a"]);
     for (option, tip) in [
         ("-r", "directories are always read recursively: leave it out"),
@@ -196,7 +196,7 @@ fn options_of_other_programs_are_told_ours() {
 
 /// An option that another command has, or that none needs.
 #[test]
-fn an_option_in_the_wrong_place_is_told_the_right_one() {
+fn option_in_the_wrong_place_gives_a_tip() {
     let folder = Folder::of(&["a"]);
     let of_limit = |option| format!("'lanesum limit {option} ... DIR' sets it for a directory");
     for (args, tip) in [
@@ -252,7 +252,7 @@ fn help_is_found_wherever_it_is_asked_for() {
 }
 
 #[test]
-fn names_that_should_end_with_nul_are_told() {
+fn names_without_nul_give_a_hint() {
     let folder = Folder::of(&["a", "b"]);
     let run = folder.run_with_stdin("--files0-from -", "a\nb\n");
     assert_eq!(run.status.code(), Some(1));
@@ -265,7 +265,7 @@ fn plain(run: Output) -> String {
 }
 
 #[test]
-fn names_as_windows_or_bagit_has_them_are_told() {
+fn windows_and_bagit_names_give_a_hint() {
     let folder = Folder::of(&["a"]);
     let list = format!("{}  d\\a\n", md5("a"));
     let words = "names have backslashes, as on Windows\nhint: ";
@@ -311,7 +311,7 @@ fn names_as_windows_or_bagit_has_them_are_told() {
 }
 
 #[test]
-fn a_root_that_is_no_folder_is_told_once() {
+fn invalid_root_is_reported_once() {
     let folder = Folder::of(&["a", "b"]);
     folder.write("list", lines(&["a", "b"]));
     for (root, why) in [("gone", "No such file or directory"), ("a", "Not a directory")] {
@@ -323,7 +323,7 @@ fn a_root_that_is_no_folder_is_told_once() {
 }
 
 #[test]
-fn a_list_that_is_awaited_on_a_terminal_is_told() {
+fn list_from_a_terminal_is_announced() {
     let folder = Folder::of(&["a"]);
     let words = "lanesum: reading a checksum list from standard input; Ctrl-D ends it";
     let on_terminal = |args: &str| {
@@ -349,7 +349,7 @@ fn a_list_that_is_awaited_on_a_terminal_is_told() {
 }
 
 #[test]
-fn the_folder_that_strip_fits_is_told() {
+fn fitting_strip_gives_a_command() {
     let folder = Folder::of(&["ph/2019/a", "ph/2020/b"]);
     let list = line("ph/2019/a", "/mnt/old/ph/2019/a") + &line("ph/2020/b", "/mnt/old/ph/2020/b");
     folder.write("l", &list);
@@ -377,7 +377,7 @@ fn the_folder_that_strip_fits_is_told() {
 }
 
 #[test]
-fn a_table_that_is_not_ours_is_told_what_it_lacks() {
+fn foreign_table_is_explained() {
     let folder = Folder::of(&["a"]);
     let sum = md5("a");
     for (list, words) in [
@@ -405,7 +405,7 @@ fn a_table_that_is_not_ours_is_told_what_it_lacks() {
 }
 
 #[test]
-fn names_in_another_encoding_or_normal_form_are_told() {
+fn names_in_another_encoding_give_a_command() {
     let (apart, in_one, latin1) = ("a\u{308}".as_bytes(), "\u{e4}".as_bytes(), &b"\xe4"[..]);
     for (listed, file, words) in [
         (
@@ -442,7 +442,7 @@ fn paste(folder: &Folder, told: &str) -> Output {
 }
 
 #[test]
-fn a_command_that_is_told_works_when_it_is_pasted() {
+fn hinted_commands_work() {
     let folder = Folder::of(&["old tree/d/x", "old tree/README", "old tree/\u{e4}"]);
     let sum = |name: &str| md5(format!("old tree/{name}"));
     let names = |names: [(&str, &str); 2]| {

@@ -87,7 +87,7 @@ fn nothing_is_seen_of_a_list_before_it_is_whole() {
 }
 
 #[test]
-fn a_list_holds_what_could_be_read_and_the_rest_is_told() {
+fn list_without_unreadable_files_is_incomplete() {
     let folder = Folder::of(&["a", "t/b", "t/closed/c", "t/d e", "t/f"]);
     folder.write("old", "old");
     for closed in ["t/closed", "t/d e", "t/f"] {
@@ -113,7 +113,7 @@ fn a_list_holds_what_could_be_read_and_the_rest_is_told() {
 }
 
 #[test]
-fn of_many_files_that_are_missing_the_first_are_named() {
+fn first_missing_files_are_named() {
     let folder = Folder::of(&["a"]);
     let missing: Vec<_> = (0..13).map(|i| format!("missing{i:02}")).collect();
     let run = folder.run(&format!("-o list a {}", missing.join(" ")));
@@ -132,7 +132,7 @@ fn of_many_files_that_are_missing_the_first_are_named() {
 }
 
 #[test]
-fn a_list_of_all_or_nothing_is_not_written_if_it_would_lack_a_file() {
+fn all_or_nothing_writes_no_incomplete_list() {
     let folder = Folder::of(&["a"]);
     folder.write("old", "old");
     let words = "not written: not all files could be read (--all-or-nothing)";
@@ -150,7 +150,7 @@ fn a_list_of_all_or_nothing_is_not_written_if_it_would_lack_a_file() {
 }
 
 #[test]
-fn a_list_of_nothing_replaces_none() {
+fn empty_list_replaces_nothing() {
     let folder = Folder::of(&["t/"]);
     folder.write("old", "old");
     for name in ["new", "old"] {
@@ -171,7 +171,7 @@ fn a_list_of_nothing_replaces_none() {
 }
 
 #[test]
-fn a_list_does_not_replace_what_is_to_be_in_it() {
+fn list_does_not_replace_an_input() {
     let folder = Folder::of(&["a", "t/b"]);
     folder.link("a", "link");
     for (args, input) in [("-o a a", "a"), ("-o a t link", "link"), ("-o link ./a", "./a")] {
@@ -256,7 +256,7 @@ fn a_link_stays_and_what_it_leads_to_is_written() {
 }
 
 #[test]
-fn what_is_no_regular_file_is_written_to_as_it_is() {
+fn special_file_is_written_in_place() {
     let folder = Folder::of(&["a"]);
     folder.fifo("fifo");
     let running = start(&mut folder.lanesum(["-o", "fifo", "a"]));

@@ -215,7 +215,7 @@ fn line_of(terminal: &mut File) -> String {
 }
 
 #[test]
-fn who_types_nothing_but_the_name_is_told_what_is_read() {
+fn reading_a_terminal_is_announced() {
     let folder = Folder::new();
     let told = "lanesum: reading standard input; Ctrl-D ends it";
     for args in [&[][..], &["sum"], &["-"]] {

@@ -31,7 +31,7 @@ fn kept(words: &str) -> u64 {
 }
 
 #[test]
-fn an_interrupted_list_goes_on_and_is_what_it_would_have_been() {
+fn interrupted_list_is_continued() {
     let folder = Folder::new();
     folder.fifo("fifo");
     for args in ["", "--format csv -a sha256,md5"] {
@@ -72,7 +72,7 @@ fn an_interrupted_list_goes_on_and_is_what_it_would_have_been() {
 }
 
 #[test]
-fn a_killed_list_goes_on() {
+fn killed_list_is_continued() {
     let folder = Folder::new();
     folder.fifo("fifo");
     let (running, fifo) = at_the_fifo(&folder, "");
@@ -97,7 +97,7 @@ fn a_killed_list_goes_on() {
 }
 
 #[test]
-fn without_resume_all_is_read_again_and_nothing_is_lost() {
+fn without_resume_everything_is_read_again() {
     let folder = Folder::new();
     folder.fifo("fifo");
     let (running, fifo) = at_the_fifo(&folder, "");
@@ -121,7 +121,7 @@ fn without_resume_all_is_read_again_and_nothing_is_lost() {
 }
 
 #[test]
-fn what_a_run_cannot_use_stays() {
+fn unused_state_stays() {
     let folder = Folder::of(&["other"]);
     folder.fifo("fifo");
     let (running, fifo) = at_the_fifo(&folder, "");
@@ -142,7 +142,7 @@ fn what_a_run_cannot_use_stays() {
 }
 
 #[test]
-fn a_check_does_not_take_what_a_list_keeps() {
+fn check_refuses_the_state_of_a_list() {
     let folder = Folder::of(&["a"]);
     folder.fifo("fifo");
     folder.write("sums", lines(&["a"]));
@@ -157,7 +157,7 @@ fn a_check_does_not_take_what_a_list_keeps() {
 }
 
 #[test]
-fn a_list_that_is_not_written_leaves_what_was_hashed() {
+fn unwritten_list_keeps_its_state() {
     let folder = Folder::new();
     let args = format!("--resume --all-or-nothing -o list {OLD} missing");
     let output = folder.run(&args);
@@ -173,7 +173,7 @@ fn a_list_that_is_not_written_leaves_what_was_hashed() {
 }
 
 #[test]
-fn a_journal_of_another_key_is_refused() {
+fn state_of_another_key_is_refused() {
     let folder = Folder::new();
     folder.fifo("fifo");
     folder.write("key", [7; 32]);
@@ -190,7 +190,7 @@ fn a_journal_of_another_key_is_refused() {
 }
 
 #[test]
-fn what_stands_where_the_journal_would_be_is_not_touched() {
+fn other_file_with_the_name_of_the_state_stays() {
     let folder = Folder::of(&["a"]);
     folder.write("list.partial", "my notes\n");
     let output = folder.run("-o list a");
@@ -202,7 +202,7 @@ fn what_stands_where_the_journal_would_be_is_not_touched() {
 }
 
 #[test]
-fn the_journal_is_not_in_a_list_of_its_folder() {
+fn state_is_not_in_the_list() {
     let folder = Folder::of(&["a"]);
     expect(&folder.run("-o list ."), 0, "", "");
     assert_eq!(folder.read("list"), line("a", "./a"));
@@ -228,7 +228,7 @@ fn two_runs_do_not_write_one_list() {
 }
 
 #[test]
-fn only_a_list_in_a_file_can_go_on() {
+fn resume_needs_a_file() {
     let folder = Folder::of(&["a"]);
     assert_eq!(folder.run("--resume a").status.code(), Some(2));
     for list in ["-", "/dev/null"] {
@@ -239,7 +239,7 @@ fn only_a_list_in_a_file_can_go_on() {
 
 /// Where nothing can be made beside the list, nothing is kept, and the list is written.
 #[test]
-fn a_folder_that_takes_no_file_keeps_nothing() {
+fn read_only_directory_keeps_no_state() {
     let folder = Folder::of(&["a", "kept/"]);
     let name = "n".repeat(250);
     expect(&folder.run(&format!("-o {name} a")), 0, "", "");
@@ -258,7 +258,7 @@ fn check_at_the_fifo(folder: &Folder) -> (Running, File) {
 }
 
 #[test]
-fn an_interrupted_check_goes_on() {
+fn interrupted_check_is_continued() {
     let folder = Folder::of(&["bad"]);
     folder.fifo("fifo");
     let old = text(&folder.run(OLD).stdout);
@@ -297,7 +297,7 @@ fn an_interrupted_check_goes_on() {
 
 /// What the system's cache gave tells nothing of the medium.
 #[test]
-fn a_check_of_the_medium_goes_on_from_no_other() {
+fn direct_check_continues_only_direct() {
     let folder = Folder::of(&["a"]);
     folder.write("list", text(&folder.run(OLD).stdout) + &line("abc", "gone"));
     let words = "lanesum: state: exists, but is not the state of an interrupted run\n\
@@ -314,7 +314,7 @@ fn a_check_of_the_medium_goes_on_from_no_other() {
 }
 
 #[test]
-fn a_list_of_the_medium_goes_on_from_no_other() {
+fn direct_list_continues_only_direct() {
     let folder = Folder::new();
     folder.fifo("fifo");
     let words = "lanesum: list.partial: exists, but is not the state of an interrupted run\n\
@@ -333,7 +333,7 @@ fn a_list_of_the_medium_goes_on_from_no_other() {
 }
 
 #[test]
-fn a_check_that_was_all_read_keeps_nothing() {
+fn complete_check_keeps_no_state() {
     let folder = Folder::of(&["a"]);
     folder.write("list", line("other", "a"));
     let output = folder.run("check --resume state list");

@@ -199,7 +199,7 @@ fn without_a_thread_to_clean_up_signals_end_the_program_as_any_other() {
 
 /// What became of the folder is told before the signal ends the program: no bag, or a whole one.
 #[test]
-fn an_interruption_at_the_end_of_a_bag_comes_when_that_is_told() {
+fn interruption_waits_for_the_end_of_a_bag() {
     let names: Vec<_> = (0..2000).map(|number| format!("b/{number}")).collect();
     let folder = Folder::of(&names.iter().map(|name| &**name).collect::<Vec<_>>());
     let interrupt = |args: &[&str]| {
@@ -232,7 +232,7 @@ fn an_interruption_at_the_end_of_a_bag_comes_when_that_is_told() {
 /// A shell with job control puts what it runs with `&` in the background of its terminal, as
 /// `timeout` does, and a read of that stops it.
 #[test]
-fn what_would_read_the_terminal_in_its_background_is_ended() {
+fn background_read_of_the_terminal_ends() {
     let folder = Folder::of(&["a"]);
     let all = ["", "a -", "--files0-from -", "check", "convert --to tag", "compare - a", "etag -"];
     for (args, signal) in

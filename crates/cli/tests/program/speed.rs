@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn what_was_read_is_told_and_what_could_not_be() {
+fn measurement_and_failures_are_printed() {
     let folder = Folder::new();
     for number in 0..5 {
         folder.write(format!("tree/{number}"), bytes(200_000));
@@ -40,7 +40,7 @@ fn what_was_read_is_told_and_what_could_not_be() {
 }
 
 #[test]
-fn of_nothing_nothing_is_told() {
+fn nothing_to_read_fails() {
     let folder = Folder::of(&["empty"]);
     fs::write(folder.path("empty"), "").unwrap();
     fs::create_dir(folder.path("folder")).unwrap();

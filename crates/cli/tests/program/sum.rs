@@ -57,7 +57,7 @@ fn each_algorithm_gives_the_digests_of_its_crate() {
 }
 
 #[test]
-fn the_lines_of_several_algorithms_must_name_them() {
+fn untagged_lines_of_several_algorithms_are_refused() {
     let folder = Folder::of(&["a"]);
     let told = "lanesum: lines of several algorithms must name them\nhint: leave out --untagged\n";
     expect(&folder.run("-a md5,sha1 --untagged -o list a"), 2, "", told);
