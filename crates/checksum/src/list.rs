@@ -138,7 +138,7 @@ impl Snapshot {
 /// assert!(matches!(line.parse(&mut format), Line::Record { .. }));
 ///
 /// let error = open(&b"\xff\xfee\x003\x00"[..], Ending::Newline).unwrap_err();
-/// assert!(error.to_string().contains("iconv"));
+/// assert!(error.to_string().contains("UTF-16"));
 /// # Ok::<(), lanesum_checksum::list::OpenError>(())
 /// ```
 ///

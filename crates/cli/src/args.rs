@@ -108,9 +108,9 @@ pub enum Command {
     /// Lines are `ETAG  NAME`, which `check` and `compare` read. With several part sizes they are
     /// `ETAG  SIZE  NAME`, where SIZE is a size or a client.
     ///
-    /// The ETag of a file in one piece is its MD5. The ETag of a file in parts is made from the MD5s
-    /// of the parts, and ends with their number. Buckets that encrypt with KMS keys or customer keys
-    /// have other ETags.
+    /// The ETag of a file in one piece is its MD5. The ETag of a file in parts is made from the
+    /// MD5s of the parts, and ends with their number. Buckets that encrypt with KMS keys or
+    /// customer keys have other ETags.
     #[command(after_help = help::ETAG)]
     Etag(Etag),
     /// Measure the speed of all algorithms, or of a storage.

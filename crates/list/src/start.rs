@@ -272,7 +272,7 @@ mod tests {
         ] {
             let found = of_text(data, Ending::Newline).unwrap_err();
             assert_eq!(found.filter(), Some(expected), "{found}");
-            assert!(found.to_string().contains(expected), "{found}");
+            assert!(found.to_string().starts_with("compressed with "), "{found}");
         }
         // Text that begins so is text.
         assert_eq!(of_text(b"BZh is how it begins\n", Ending::Newline), Ok(0));

@@ -19,10 +19,10 @@ pub struct Bag {
 pub enum Verb {
     /// Turn a directory into a bag, in place.
     ///
-    /// `create` moves the content of DIR into DIR/data and adds manifests. It reads all files before
-    /// it moves any, and copies nothing. DIR stays unchanged if it contains links, pipes, names that
-    /// are not UTF-8 or files that cannot be read. `create` lists all of these. The next run
-    /// finishes or undoes an interrupted run.
+    /// `create` moves the content of DIR into DIR/data and adds manifests. It reads all files
+    /// before it moves any, and copies nothing. DIR stays unchanged if it contains links, pipes,
+    /// names that are not UTF-8 or files that cannot be read. `create` lists all of these. The next
+    /// run finishes or undoes an interrupted run.
     #[command(after_help = help::BAG_CREATE)]
     Create(Create),
     /// Record edited, moved and new files of a bag.

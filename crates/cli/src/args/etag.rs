@@ -11,9 +11,9 @@ use super::{Run, Walk};
 pub struct Etag {
     /// Split files into parts of this size [default: aws-cli].
     ///
-    /// With several sizes, all ETags are computed in one read. Write 8MiB or 8M for 8,388,608 bytes,
-    /// 8MB for 8,000,000 bytes, and a number alone for bytes. The settings of aws-cli and s3cmd say
-    /// MB and mean MiB. S3 takes parts of 5MiB to 5GiB.
+    /// With several sizes, all ETags are computed in one read. Write 8MiB or 8M for 8,388,608
+    /// bytes, 8MB for 8,000,000 bytes, and a number alone for bytes. The settings of aws-cli and
+    /// s3cmd say MB and mean MiB. S3 takes parts of 5MiB to 5GiB.
     ///
     /// A client stands for its default part size, and for its smallest file that it uploads in
     /// parts. aws-cli and boto3: 8MiB, from 8MiB on. rclone: 5MiB, from 200MiB on. s5cmd: 50MiB.

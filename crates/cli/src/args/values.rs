@@ -60,6 +60,6 @@ pub fn backend(name: &str) -> Result<Backend, String> {
     }
     Backend::from_name(name).ok_or_else(|| {
         let names: Vec<_> = Backend::available().map(Backend::name).collect();
-        format!("this CPU supports {}", names.join(", "))
+        format!("this CPU has {}", names.join(", "))
     })
 }

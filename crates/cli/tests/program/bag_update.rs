@@ -1,4 +1,4 @@
-//! `lanesum bag update`: what has changed is told and taken up, but for what may be damaged.
+//! `lanesum bag update`: changes are listed and recorded, except possible damage.
 
 use std::time::{Duration, SystemTime};
 
@@ -65,7 +65,7 @@ fn changes_are_listed_and_recorded() {
     validate(&folder, 1);
     let run = folder.run("bag update --accept b");
     assert_eq!((run.status.code(), text(&run.stdout)), (Some(0), told.to_owned()));
-    assert!(text(&run.stderr).contains("b: 1 missing taken up; "), "{}", text(&run.stderr));
+    assert!(text(&run.stderr).contains("b: recorded 1 missing; "), "{}", text(&run.stderr));
     let run = folder.run("bag update b");
     assert_eq!((run.status.code(), text(&run.stdout)), (Some(0), String::new()));
     assert!(text(&run.stderr).contains("no file changed"), "{}", text(&run.stderr));

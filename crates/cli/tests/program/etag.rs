@@ -158,9 +158,9 @@ fn too_many_parts_fail_with_a_hint() {
     assert_eq!(stdout.lines().filter(|line| line.ends_with("  2  file")).count(), 1, "{stdout}");
     assert_eq!(stdout.lines().filter(|line| line.ends_with("  other")).count(), 2, "{stdout}");
     for (wrong, why) in [
-        ("8 MiB", "a size like 8MiB"),
-        ("ftp", "a size like 8MiB"),
-        ("1.5MiB", "a size like 8MiB"),
+        ("8 MiB", "a size such as 8MiB"),
+        ("ftp", "a size such as 8MiB"),
+        ("1.5MiB", "a size such as 8MiB"),
         ("0", "a part has at least one byte"),
         ("99999999TiB", "too large"),
         ("aws", "did you mean aws-cli?"),

@@ -345,7 +345,7 @@ fn invalid_record_fails_and_others_are_checked() {
         ("; by hand\na 352441C2\nb\n".into(), "line 3: not a line in the format sfv"),
         (
             format!("%%%% HASHDEEP-1.0\n%%%% size,md5,filename\n3,{ABC},a\n3,{ABC}\n"),
-            "line 4: 2 columns, but the header has 3",
+            "line 4: columns: 2, expected: 3",
         ),
         (format!("         3  {ABC}  a\nb\n"), "line 2: not a line in the format md5deep"),
     ] {
