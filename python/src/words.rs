@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use lanesum_checksum::check::ListError;
-use lanesum_checksum::hints::{Hint, Says, Written};
+use lanesum_checksum::hints::{Doubt, Hint, Says, Written};
 use lanesum_list::formats::Wrong;
 use lanesum_list::start::NotAList;
 
@@ -26,11 +26,22 @@ pub(crate) fn of_list(error: &ListError) -> String {
         ListError::NotAList(NotAList::NewlineEnded) => {
             "its lines end with newlines; leave zero=True out".to_owned()
         }
+        ListError::NotAList(NotAList::Utf16 { filter }) => {
+            format!("looks like UTF-16; convert it to UTF-8, e.g. {filter}")
+        }
+        ListError::NotAList(NotAList::Compressed { by, filter }) => {
+            format!("compressed with {by}; {filter} prints the list")
+        }
         ListError::NoKey(algorithm) => {
             format!("{algorithm} needs the key that made the list; check() it with key=")
         }
         other => other.to_string(),
     }
+}
+
+/// A doubt about a list in one line.
+pub(crate) fn of_doubt(Doubt { words, hint }: Doubt) -> String {
+    format!("{words}; {hint}")
 }
 
 /// What is wrong with a line of a list, as [`of_list`] says it.

@@ -227,7 +227,7 @@ def test_rows_come_from_other_libraries(folder: Path) -> None:
         (lambda: lanesum.write_list(pd.DataFrame([BOTH]), "out"), TypeError, r'not DataFrame; give to_dict\("records"\) of it'),
         (lambda: lanesum.write_list([BOTH], io.StringIO()), TypeError, "open for writing bytes"),
         (lambda: lanesum.write_list([{"path": "p", "md5": ABC}], "out", 5), TypeError, "format must be a str, not int"),
-        (lambda: lanesum.write_list([{"path": "p", "md5": ABC}], "out", "s3"), ValueError, "not written"),
+        (lambda: lanesum.write_list([{"path": "p", "md5": ABC}], "out", "s3"), ValueError, "can only be read"),
         (lambda: lanesum.write_list([{"path": "p", "md5": ABC}], "no/out"), FileNotFoundError, "'no/out'$"),
         (lambda: lanesum.write_list([{"path": "p", "md5": ABC}], "/dev/full"), OSError, "No space.*: '/dev/full'$"),
         (lambda: lanesum.write_list(lanesum.hash_files(["nowhere"]), "out"), ValueError, "nowhere: No such file"),
@@ -465,7 +465,7 @@ def test_standard_input_is_nobodys_file(folder: Path) -> None:
         # As many zeros as that would be a digest.
         ({"path": "a", "md5": 16}, TypeError, "a: md5 must be bytes or hexadecimal digits, not int"),
         ({"path": "a", "md5": b"short"}, ValueError, "a: md5 has 16 bytes, not 5"),
-        ({"path": "a", "md5": float("nan")}, ValueError, "a: no digest of it is known"),
+        ({"path": "a", "md5": float("nan")}, ValueError, "a: no digest, and the format"),
         ({"path": "a", "md5": ABC, "size": -1}, ValueError, "a: size is -1"),
         ({"path": "a", "md5": ABC, "size": "3"}, TypeError, "a: size must be an int"),
         ({"path": "a", "md5": ABC, "modified": True}, TypeError, "a: modified must be an int or a datetime, not True"),
@@ -571,7 +571,7 @@ def test_lists_come_through_fifos(folder: Path) -> None:
         checked = fed(line * 5000, lambda: lanesum.check(lists))
         assert checked.ok and len(checked) == 5000 + ("list" in lists) and "fifo" in checked.column("list")
     checked = fed("", lambda: lanesum.check(["list", "fifo"]))
-    assert not checked.ok and checked.problems == ["fifo: no checksum line came; did what writes the list fail?"]
+    assert not checked.ok and checked.problems == ["fifo: no checksum lines received"]
     checked = fed("x\n", lambda: lanesum.check("fifo"))
     assert not checked.ok and checked.problems == ["fifo: no checksum line in it; is it a list?"]
     assert fed(line, lambda: lanesum.compare("list", "fifo")).ok
@@ -601,7 +601,7 @@ def test_an_empty_name_has_the_formats_that_hold_it(tmp_path: Path) -> None:
             lanesum.write_list([row], tmp_path / "list", format)
             assert (tmp_path / "list").read_text() == f"MD5 () = {'0' * 32}\n"
         else:
-            with pytest.raises(ValueError, match="cannot hold an empty name; tag can$"):
+            with pytest.raises(ValueError, match="cannot hold an empty name$"):
                 lanesum.write_list([row], tmp_path / "list", format)
 
 
@@ -663,7 +663,7 @@ def test_what_names_that_are_not_there_have_in_common_is_told(folder: Path) -> N
     assert told(f"{ABC}  x\n{ABC}  y\n", root="tree") == []
     for name, way in [("d\\x", ""), ("C:\\old\\d\\x", '.removeprefix("C:/old/")'), ("e\\x", "")]:
         (problem,) = told(f"{ABC}  {name}\n", root="tree")
-        assert problem.startswith("its names have backslashes, as Windows has them; check what write_list() makes")
+        assert problem.startswith("names have backslashes, as on Windows; check what write_list() makes")
         assert f'with name.replace("\\\\", "/"){way} for each path' in problem
     rows = [{**row, "path": row["path"].replace("\\", "/")} for row in lanesum.read_list(f"{ABC}  d\\x\n".encode())]
     lanesum.write_list(rows, "slashes")
@@ -671,8 +671,8 @@ def test_what_names_that_are_not_there_have_in_common_is_told(folder: Path) -> N
     assert told(f"{ABC}  old/tree/x\n") == ['its files are without old/ in .; say compare("list", "tree", strip=True)']
     (folder / "tree" / "\u00e4").write_bytes(b"abc")
     (problem,) = told(f"{ABC}  a\u0308\n", root="tree")
-    assert problem.startswith("a\u0308: names are in another Unicode normal form") and '"NFC"' in problem
-    encoded = 'if it is a manifest of BagIt, say from_="bagit"'
+    assert problem.startswith("a\u0308: names are in the Unicode form NFD") and '"NFC"' in problem
+    encoded = 'if the list is a BagIt manifest: from_="bagit"'
     (folder / "tree" / "100%").write_bytes(b"abc")
     assert told(f"{ABC}  100%25\n", root="tree") == [encoded]
     assert lanesum.check("list", root="tree", from_="bagit").ok
@@ -683,17 +683,17 @@ def test_lines_of_another_algorithm_are_told_with_the_remedy(folder: Path) -> No
     (folder / "tree" / "x").write_bytes(b"abc")
     (row,) = lanesum.hash_tree("tree", "blake3")
     (folder / "list").write_text(f"{row['blake3'].hex()}  x\n")
-    words = 'read as sha256: the files have changed, or the lines are of blake3 (say algorithm="blake3")'
-    assert lanesum.compare("list", "tree").problems == [f"list: no digest in it is its file's, {words}"]
+    words = 'no untagged line matches as sha256; if the lines are blake3: algorithm="blake3"'
+    assert lanesum.compare("list", "tree").problems == [f"list: {words}"]
     checked = lanesum.check("list", root="tree")
-    assert checked.problems == [f"list: no line without an algorithm matches, {words}"]
+    assert checked.problems == [f"list: {words}"]
     assert lanesum.compare("list", "tree", algorithm="blake3").ok
     assert lanesum.check("list", root="tree", algorithm="blake3").ok
     # Its name says what it is.
     (folder / "list.sha256").write_bytes((folder / "list").read_bytes())
     assert lanesum.compare("list.sha256", "tree").problems == []
     (folder / "keyed").write_text(f"BLAKE3 (x) = {'0' * 64}\n")
-    assert lanesum.check("keyed", root="tree").problems[0].endswith("if they were made with a key, say key=")
+    assert lanesum.check("keyed", root="tree").problems[0].endswith("if they were made with a key: key=")
     assert lanesum.compare("keyed", "tree").problems[0].endswith("check() them with key=")
 
 

@@ -186,9 +186,9 @@ impl fmt::Display for TagChange {
             Self::Algorithms { was, now } => {
                 let now: Vec<_> = now.iter().map(Algorithm::name).collect();
                 let was = if was.is_empty() { "none".to_owned() } else { was.join(" and ") };
-                write!(f, "manifests of {}; before: of {was}", now.join(" and "))
+                write!(f, "manifests of {}, before: {was}", now.join(" and "))
             }
-            Self::Version { was } => write!(f, "version {}; before: {was}", Version::LATEST),
+            Self::Version { was } => write!(f, "version {}, before: {was}", Version::LATEST),
             Self::Added { label } => write!(f, "{label} added"),
             Self::Replaced { label } => write!(f, "{label} replaced"),
         }

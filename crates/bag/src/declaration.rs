@@ -112,19 +112,19 @@ fn value<'a>(line: &'a [u8], label: &str) -> Option<&'a [u8]> {
 #[non_exhaustive]
 pub enum BadDeclaration {
     /// It begins with a byte order mark.
-    #[error("begins with a byte order mark, which it must not")]
+    #[error("begins with a byte order mark")]
     ByteOrderMark,
     /// It is not of two lines.
     #[error("must be two lines: `BagIt-Version: 1.0` and `Tag-File-Character-Encoding: UTF-8`")]
     Lines,
     /// The line of this label is not where it must be.
-    #[error("has no line `{0}: ...` in its place")]
+    #[error("no line `{0}: ...`")]
     Line(&'static str),
     /// Its version is no number with a point.
-    #[error("its version must be two numbers and a point, like 1.0")]
+    #[error("invalid version; expected a form like 1.0")]
     VersionForm,
     /// Nothing is known of bags of this version.
-    #[error("version {0} is not known; bags of 0.93 to 0.97 and 1.0 are")]
+    #[error("unknown version {0}; known are 0.93 to 0.97 and 1.0")]
     Version(Version),
     /// Tag files are in this encoding, which cannot be read.
     #[error("tag files in {0} cannot be read; those in UTF-8, UTF-16, ISO-8859-1 and US-ASCII can")]
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_is_told() {
+    fn invalid_declarations_are_refused() {
         let of = |text: &str| Declaration::parse(text.as_bytes()).unwrap_err();
         assert_eq!(of(""), BadDeclaration::Lines);
         assert_eq!(of(&Declaration::TEXT.repeat(2)), BadDeclaration::Lines);

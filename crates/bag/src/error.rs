@@ -14,66 +14,57 @@ use crate::finding::{Finding, Problem};
 #[non_exhaustive]
 pub enum BagError {
     /// What should be a folder is something else.
-    #[error("is no folder")]
+    #[error("not a directory")]
     NotAFolder,
     /// The folder is in the payload of a bag.
-    #[error(
-        "is in the payload of the bag {}, which would not be valid any more; make a bag outside of it",
-        .0.display()
-    )]
+    #[error("in the payload of the bag {}", .0.display())]
     InPayload(PathBuf),
     /// Nothing can be written in the folder.
-    #[error("nothing can be written in it: {}", message(.0))]
+    #[error("not writable: {}", message(.0))]
     Unwritable(io::Error),
     /// The folder is a bag.
-    #[error("is a bag already; lanesum bag update takes up what has changed in it")]
+    #[error("already a bag")]
     IsABag,
     /// The folder is no bag.
-    #[error("is no bag, for it has no bagit.txt; lanesum bag create makes it one")]
+    #[error("not a bag: bagit.txt is missing")]
     NotABag,
     /// A run that made a bag was cut off.
-    #[error("an interrupted lanesum bag create left it half done; run that again")]
+    #[error("incomplete: `lanesum bag create` was interrupted")]
     HalfDone,
     /// Nothing can be renamed around the root of all files.
-    #[error("the root of all files cannot be a bag")]
+    #[error("the root directory cannot be a bag")]
     Root,
     /// Another run is at work there.
-    #[error("another lanesum bag is at work there; wait until it is done")]
+    #[error("in use by another `lanesum bag`")]
     Busy,
     /// Manifests of an algorithm are not for bags.
-    #[error("no manifest is made of {0}; take md5, sha1, sha224, sha256 or sha512")]
+    #[error("bags cannot have manifests of {0}")]
     Algorithm(Algorithm),
     /// Tag files are in another encoding than UTF-8, which is what is written.
-    #[error("its tag files are not in UTF-8; convert them and say so in bagit.txt first")]
+    #[error("tag files are not in UTF-8")]
     Encoding,
     /// Something is where a file belongs.
-    #[error("{} is in the way; look at it, and move it elsewhere", .0.display())]
+    #[error("{} is in the way", .0.display())]
     InTheWay(PathBuf),
     /// The bag cannot hold what is there, or what is there cannot be read.
-    #[error("cannot be a bag as it is; nothing was changed")]
+    #[error("cannot become a bag; nothing was changed")]
     Findings(Vec<Finding>),
     /// What is there, or what stands in its tag files, keeps the bag from being updated.
-    #[error("cannot be updated as it is; nothing was changed")]
+    #[error("cannot be updated; nothing was changed")]
     NotUpdated(Vec<Finding>),
     /// No payload manifest tells what the files should be.
-    #[error(
-        "has no payload manifest that lanesum can read, so nothing tells what its files should be; put it back from a copy or, if all files are as they should be, give -a and --accept. Nothing was changed"
-    )]
+    #[error("not updated: no payload manifest that lanesum can read")]
     NoManifest,
     /// Payload manifests or metadata are gone, or are not what they were.
     #[error(
-        "what tells what its files should be, or its metadata, is gone or not as it was; put that back from a copy or, if everything is as it should be, take it with --accept. Nothing was changed"
+        "not updated: a payload manifest or bag-info.txt is missing, or differs from the tag manifests"
     )]
     Lost,
     /// Files changed although their times say that they were not written to.
-    #[error(
-        "files changed whose times say that they were not written to; if they are as they should be, take them with --accept. Nothing was changed"
-    )]
+    #[error("not updated: files changed, but their times did not")]
     Doubtful,
     /// Files of the payload are not there any more, and under no other name.
-    #[error(
-        "files of its payload are gone; put them back from a copy or, if they are to be, take that up with --accept. Nothing was changed"
-    )]
+    #[error("not updated: payload files are missing")]
     Gone,
     /// The system refused something.
     #[error("{}: {}", .path.display(), message(.error))]
@@ -84,13 +75,10 @@ pub enum BagError {
         error: io::Error,
     },
     /// The system refused something when everything was whole, and only had to take its place.
-    #[error("{0}; run the same command again, which goes on from there")]
+    #[error("{0}")]
     Unfinished(Box<Self>),
     /// The system refused something, and then to take back what was done before.
-    #[error(
-        "{why}; and {undo}, so some files are still in {}: remedy that and run the same command again",
-        .staging.display()
-    )]
+    #[error("{why}, and then {undo}; some files are still in {}", .staging.display())]
     Stuck {
         /// The first reason.
         why: Box<Self>,

@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_none_is_told() {
+    fn invalid_lines_are_reported() {
         for (line, expected) in [
             ("http://a", Problem::FetchLine),
             ("http://a data/a", Problem::FetchLine),

@@ -60,58 +60,58 @@ pub enum Severity {
 #[non_exhaustive]
 pub enum Problem {
     /// There is no `bagit.txt`.
-    #[error("is not there, so this is no bag")]
+    #[error("missing, so this is not a bag")]
     NoDeclaration,
     /// An earlier run was cut off in the middle.
-    #[error("an interrupted lanesum bag left it; run the same command again")]
+    #[error("left by an interrupted `lanesum bag`; run the same command again")]
     Interrupted,
     /// An earlier run was cut off when all was done.
-    #[error("an interrupted lanesum bag left it, with nothing in it; remove it")]
+    #[error("left empty by an interrupted `lanesum bag`; remove it")]
     LeftEmpty,
-    /// What is called as a tag file is something else, and is not read.
-    #[error("is {0}, and must be a file itself; put what it should say in its place")]
+    /// What called as a tag file is something else, and is not read.
+    #[error("is {0}, not a file")]
     NoRegularFile(String),
     /// `bagit.txt` is not as it must be.
     #[error(transparent)]
     Declaration(#[from] BadDeclaration),
     /// There is no folder `data`.
-    #[error("is no folder of the bag, and must be")]
+    #[error("not a directory, but the bag needs it")]
     NoPayload,
     /// The payload has no file.
-    #[error("no file is in it")]
+    #[error("contains no files")]
     EmptyPayload,
     /// There is no payload manifest.
-    #[error("has no payload manifest, so nothing tells what its files should be")]
+    #[error("no payload manifest, so the digests of its files are unknown")]
     NoManifest,
     /// There is no tag manifest.
-    #[error("has no tag manifest, so nothing tells whether its tag files changed")]
+    #[error("no tag manifest, so changes of tag files are not detected")]
     NoTagManifest,
 
     /// A manifest is of an algorithm that is not computed here.
-    #[error("lanesum does not compute {0}, so whether files are as it says is unknown")]
+    #[error("lanesum does not compute {0}; not checked")]
     UnknownAlgorithm(String),
     /// A manifest of an algorithm that is not computed here is to go, and there is no other.
     #[error(
-        "would go, and lanesum cannot hold files against it; once another program did, take them as they are with --accept"
+        "would be removed, but lanesum cannot check files against it; check them with another program, then use --accept"
     )]
     Unverifiable,
     /// A manifest calls its algorithm otherwise than RFC 8493 wants.
-    #[error("its algorithm is to be called {0}: in small letters and digits alone")]
+    #[error("the algorithm must be written {0}, in lower-case letters and digits")]
     AlgorithmForm(String),
     /// A tag file is not in the encoding that `bagit.txt` says.
-    #[error("is not in the encoding that bagit.txt says")]
+    #[error("not in the encoding that bagit.txt names")]
     Encoding,
     /// A tag file begins with a byte order mark.
-    #[error("begins with a byte order mark, which it should not")]
+    #[error("begins with a byte order mark")]
     ByteOrderMark,
     /// A line of a manifest is none.
-    #[error("is not `DIGEST  NAME` with a digest of this algorithm")]
+    #[error("not `DIGEST  NAME` with a digest of this algorithm")]
     ManifestLine,
     /// Names begin with the star of `md5sum -b`.
-    #[error("names begin with the star of md5sum, which is not of BagIt")]
+    #[error("names begin with the `*` of md5sum, which is not part of BagIt")]
     Star,
     /// Names have `./` or doubled slashes in them.
-    #[error("names have `./` or `//` in them, which they should not")]
+    #[error("names contain `./` or `//`")]
     Dots,
     /// Names are not percent-encoded.
     #[error("percent signs in names are not encoded as %25")]
@@ -128,10 +128,10 @@ pub enum Problem {
     #[error("lists {}, which is not in data/", Shown(.0))]
     NotPayload(Vec<u8>),
     /// A tag manifest lists what is in `data/`.
-    #[error("lists {}, which is no tag file", Shown(.0))]
+    #[error("lists {}, which is not a tag file", Shown(.0))]
     Payload(Vec<u8>),
     /// A tag manifest lists a tag manifest.
-    #[error("lists {}, and no tag manifest is to be listed", Shown(.0))]
+    #[error("lists {}, but tag manifests must not be listed", Shown(.0))]
     TagManifest(Vec<u8>),
     /// A manifest lists a file twice.
     #[error("lists {} twice", Shown(.0))]
@@ -141,28 +141,28 @@ pub enum Problem {
     Contradiction(Vec<u8>),
 
     /// A file that manifests list, these of them, is not there.
-    #[error("is missing; listed in {0}")]
+    #[error("missing (listed in {0})")]
     Missing(String),
     /// A file that is not there is to be fetched.
-    #[error("is missing; fetch.txt says where it is: {}", Shown(.0))]
+    #[error("missing, and to be fetched from {}", Shown(.0))]
     ToFetch(Vec<u8>),
     /// What manifests list, these of them, is a folder.
-    #[error("is a folder, and listed as a file in {0}")]
+    #[error("a directory, but listed as a file in {0}")]
     Folder(String),
     /// A file of the payload that no manifest lists.
-    #[error("no payload manifest lists it")]
+    #[error("not listed in any payload manifest")]
     Unlisted,
     /// One manifest lists a file of the payload, another does not.
-    #[error("{0} does not list it")]
+    #[error("not listed in {0}")]
     NotIn(String),
     /// A tag file that no tag manifest lists.
-    #[error("no tag manifest lists it, so nothing tells whether it changed")]
+    #[error("not listed in any tag manifest, so changes are not detected")]
     TagUnlisted,
     /// It is there under another name, which looks the same.
-    #[error("is there as {}, the same name in another Unicode normal form", Shown(.0))]
+    #[error("exists as {}, the same name in a different Unicode form", Shown(.0))]
     NormalForm(Vec<u8>),
     /// Its content is not what manifests say.
-    #[error("has changed: it is not as in {0}")]
+    #[error("changed: differs from {0}")]
     Changed(String),
     /// It changed while it was read.
     #[error("changed while it was read")]
@@ -171,56 +171,54 @@ pub enum Problem {
     #[error("{0}")]
     Unreadable(String),
     /// It is a link, or lies behind one, that leads out of the bag.
-    #[error("is a link that leads out of the bag, or lies behind one")]
+    #[error("a link out of the bag, or behind one")]
     LinkOut,
     /// It is a link to a file of the bag.
-    #[error("is a link, which other systems may not keep")]
+    #[error("a link, which other systems may not keep")]
     LinkToFile,
     /// It is a link to a folder, or lies behind one.
-    #[error("is a link to a folder, or lies behind one; no manifest can hold that")]
+    #[error("a link to a directory, or behind one; manifests cannot hold it")]
     LinkToFolder,
     /// It is a link, and is to be in a new bag.
-    #[error(
-        "is a link, which a bag does not keep; put what it leads to in its place, or remove it"
-    )]
+    #[error("a link, which a bag cannot hold; replace it by its target, or remove it")]
     Link,
     /// It is a link that leads nowhere.
-    #[error("is a link that leads nowhere")]
+    #[error("a link whose target does not exist")]
     BrokenLink,
     /// It is something else than a file.
-    #[error("is {0}, which no bag can hold")]
+    #[error("{0}, which a bag cannot hold")]
     Special(Special),
     /// Other systems take it and another file for one.
-    #[error("differs from {} in case or Unicode normal form alone: some systems take them for one", Shown(.0))]
+    #[error("differs from {} only in case or Unicode form, so some systems confuse them", Shown(.0))]
     Collision(Vec<u8>),
     /// A system puts such files there by itself.
-    #[error("is of the kind that systems put beside others by themselves; is it to be in the bag?")]
+    #[error("created by the operating system; check that it belongs in the bag")]
     OfASystem,
     /// An interrupted run of lanesum left it there.
-    #[error("is of the kind that an interrupted run of lanesum leaves; is it to be in the bag?")]
+    #[error("left by an interrupted run of lanesum; check that it belongs in the bag")]
     LeftOver,
     /// A percent sign in a name, which manifests encode.
     #[error(
-        "has a percent sign in its name, which manifests hold as %25: bagit.py (its issue 157) and others do not find such files"
+        "its name contains `%`, written as %25 in manifests: bagit.py (its issue 157) and others do not find such files"
     )]
     Percent,
     /// CR or LF in a name, which manifests encode.
     #[error(
-        "has the end of a line in its name, which manifests hold as %0D or %0A: some tools do not find such files"
+        "its name contains a line end, written as %0D or %0A in manifests: some tools do not find such files"
     )]
     LineEnd,
     /// A blank at the end of a name, which manifests hold as it is.
-    #[error("has a blank at the end of its name: bagit.py and others do not find such files")]
+    #[error("its name ends with a space: bagit.py and others do not find such files")]
     TrailingBlank,
 
     /// A line of the metadata is no element.
-    #[error("is not `LABEL: VALUE`")]
+    #[error("not `LABEL: VALUE`")]
     InfoLine,
     /// The size of the payload is told twice.
-    #[error("has Payload-Oxum twice")]
+    #[error("contains Payload-Oxum twice")]
     OxumTwice,
     /// The size of the payload is told twice, and each time it is another.
-    #[error("has Payload-Oxum twice, with different values")]
+    #[error("contains Payload-Oxum twice, with different values")]
     OxumContradiction,
     /// The size of the payload is no size.
     #[error(transparent)]
@@ -237,18 +235,18 @@ pub enum Problem {
     },
     /// What an update would write over is there, though the metadata of this version lie elsewhere.
     #[error(
-        "is not where this version has its metadata, and would be written over; put what it says into {0}, and remove it"
+        "not the metadata file of this version, and would be overwritten; move its content to {0}, and remove it"
     )]
     OtherInfo(&'static str),
     /// The metadata do not tell the size of the payload.
-    #[error("has no Payload-Oxum to go by; without --fast everything is looked at")]
+    #[error("no Payload-Oxum; leave out --fast to check all files")]
     NoOxum,
 
     /// A line of `fetch.txt` is none.
-    #[error("is not `URL LENGTH NAME`, with a length in bytes or `-`")]
+    #[error("not `URL LENGTH NAME`, with a length in bytes or `-`")]
     FetchLine,
     /// What should be a URL is none.
-    #[error("{} is no URL", Shown(.0))]
+    #[error("{} is not a URL", Shown(.0))]
     Url(Vec<u8>),
     /// A payload manifest does not list a file that is to be fetched.
     #[error("names {name}, which {manifest} does not list", name = Shown(.name))]
@@ -260,19 +258,19 @@ pub enum Problem {
     },
 
     /// A folder without a file in it.
-    #[error("is an empty folder, which a bag does not keep: no manifest can hold it")]
+    #[error("an empty directory, which manifests cannot hold")]
     EmptyFolder,
     /// It was put into a folder while that became a bag.
     #[error(
-        "came while this became a bag, and is not in it; move it into data/ and run lanesum bag update, or move it elsewhere"
+        "added while this became a bag, and not part of it; move it into data/ and run `lanesum bag update`, or move it elsewhere"
     )]
     Beside,
     /// A name that a manifest in UTF-8 cannot hold.
-    #[error("its name is not UTF-8, as names in a bag must be; rename it")]
+    #[error("its name is not UTF-8, as a bag requires; rename it")]
     NotUtf8,
     /// A file or folder on another file system than the bag.
     #[error(
-        "is on another file system, which does not move with a bag; unmount it, or copy what is in it"
+        "on a different file system, which cannot move into a bag; unmount it, or copy its content"
     )]
     OtherFileSystem,
 }

@@ -87,17 +87,13 @@ impl fmt::Display for Element {
 #[non_exhaustive]
 pub enum BadElement {
     /// Its label cannot be one.
-    #[error(
-        "a label has no colon and no control character in it, is not empty, and has no blank around it"
-    )]
+    #[error("invalid label: empty, or with a colon, control characters, or spaces around it")]
     Label,
     /// Its value cannot be one.
-    #[error(
-        "a value is not empty, and each of its lines begins and ends with something else than a blank"
-    )]
+    #[error("invalid value: empty, or with spaces at the beginning or end of a line")]
     Value,
     /// The size of the payload is counted.
-    #[error("Payload-Oxum is counted; leave it out")]
+    #[error("Payload-Oxum is computed; leave it out")]
     Oxum,
 }
 
@@ -155,7 +151,7 @@ impl fmt::Display for Oxum {
 
 /// What should be a number of bytes, a point and a number of files is none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("Payload-Oxum must be a number of bytes, a point and a number of files")]
+#[error("invalid Payload-Oxum; expected BYTES.FILES")]
 pub struct BadOxum;
 
 impl std::str::FromStr for Oxum {
@@ -188,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn what_would_be_read_otherwise_is_refused() {
+    fn ambiguous_elements_are_refused() {
         for (label, value) in [("a", "b"), ("a b", "c: d"), ("a", "b\nc")] {
             let element = Element::new(label, value).unwrap();
             assert_eq!(parse(element.to_string().as_bytes()).0, [element]);

@@ -94,9 +94,9 @@ impl Bag {
             let top = name.split(|&byte| byte == b'/').next().unwrap_or_default();
             let kind = match entry {
                 _ if !is_tag_file(top) => continue,
-                _ if top.len() < name.len() => "a folder".to_owned(),
+                _ if top.len() < name.len() => "a directory".to_owned(),
                 Content::File(_) => continue,
-                Content::EmptyFolder => "a folder".to_owned(),
+                Content::EmptyFolder => "a directory".to_owned(),
                 Content::Link(_) => "a link".to_owned(),
                 Content::Special(special) => special.to_string(),
                 Content::Failed(why) => {

@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_half_is_taken_back() {
+    fn incomplete_run_is_undone() {
         let root = tempfile::tempdir().unwrap();
         let root = root.path();
         assert_eq!(recover(root).unwrap(), Recovery::Nothing);
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_sealed_is_finished() {
+    fn sealed_run_is_finished() {
         let root = tempfile::tempdir().unwrap();
         let root = root.path();
         fs::write(root.join("manifest-sha1.txt"), "old").unwrap();

@@ -16,7 +16,7 @@ pub enum Error {
     #[error("changed while it was read")]
     Changed,
     /// It ended before or behind the end that its size says, though it did not change.
-    #[error("its size is {size} bytes, but {read} were read; its file system may be at fault")]
+    #[error("its size is {size} bytes, but {read} were read: the file system may be damaged")]
     Length {
         /// What the file system says, in bytes.
         size: u64,
@@ -24,18 +24,18 @@ pub enum Error {
         read: u64,
     },
     /// It was to be read past the cache, and its file system has no way to do that.
-    #[error("its file system cannot read past the cache (O_DIRECT); read it through the cache")]
+    #[error("its file system cannot read past the cache (O_DIRECT)")]
     NoDirect,
     /// It is one of the caller's own files, as of
     /// [`Options::own_files`](crate::engine::Options::own_files).
-    #[error("is where the output goes; left out")]
+    #[error("skipped, because the output goes there")]
     OwnOutput,
     /// Somebody else reads it, as of [`Options::taken`](crate::engine::Options::taken), and would
     /// be robbed; or has read it, and nothing is left.
-    #[error("a list, names or the key come from there, so no file can")]
+    #[error("already in use as the list, the file names or the key")]
     Taken,
     /// The algorithm takes a key, and there is none of its length.
-    #[error("there is no key of the length that {0} takes")]
+    #[error("no key of the length that {0} needs")]
     NoKey(Algorithm),
 }
 

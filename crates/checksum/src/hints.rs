@@ -17,26 +17,36 @@ use unicode_normalization::UnicodeNormalization as _;
 use crate::Algorithm;
 use crate::check::{List, Tally};
 
-/// How remedies are called where they are said.
+/// The names of options, as the caller's users write them.
 #[derive(Clone, Copy, Debug)]
 pub struct Says {
     /// The algorithm of lines that do not name theirs: `-a md5`.
     pub algorithm: fn(Algorithm) -> String,
     /// The key: `--key-file FILE`.
     pub key: &'static str,
-    /// That a list is a manifest: `--from bagit`.
+    /// The format of a manifest: `--from bagit`.
     pub bagit: &'static str,
 }
 
+/// A suspicion about a list, and what the user can do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Doubt {
+    /// What was found.
+    pub words: String,
+    /// What the user can do.
+    pub hint: String,
+}
+
 impl Says {
-    /// Of a list with names that are not there and look [encoded](NotFound::is_encoded).
+    /// Returns the hint for a list with missing names that look
+    /// [encoded](NotFound::is_encoded).
     #[must_use]
     pub fn of_encoded(&self) -> String {
-        format!("if it is a manifest of BagIt, say {}", self.bagit)
+        format!("if the list is a BagIt manifest: {}", self.bagit)
     }
 
-    /// Of untagged lines of a list that were taken for an algorithm, and of which not one matches:
-    /// what else they may be. None where the list's name says the algorithm.
+    /// Returns the doubt about untagged lines that were read as an algorithm, if none of them
+    /// matches. None if the list's name says the algorithm.
     #[must_use]
     pub fn of_untagged(
         &self,
@@ -44,28 +54,26 @@ impl Says {
         dialect: Dialect,
         taken_for: Algorithm,
         has_key: bool,
-    ) -> Option<String> {
+    ) -> Option<Doubt> {
         if is_called(list, taken_for) {
             return None;
         }
         let has_its_key = |is: &Algorithm| has_key || !is.needs_key();
-        let mut others = dialect.mistaken_for(taken_for).filter(has_its_key);
-        let remedy = match others.next() {
-            Some(is) => {
-                let first = format!("the lines are of {is} (say {})", (self.algorithm)(is));
-                others
-                    .fold(first, |words, is| format!("{words} or {is} ({})", (self.algorithm)(is)))
+        let others = dialect.mistaken_for(taken_for).filter(has_its_key);
+        let others: Vec<_> =
+            others.map(|is| format!("if the lines are {is}: {}", (self.algorithm)(is))).collect();
+        let hint = match others.is_empty() {
+            false => others.join("; "),
+            true if taken_for == Algorithm::Sha512 => {
+                "if the lines are BLAKE2b, check them with b2sum".to_owned()
             }
-            None if taken_for == Algorithm::Sha512 => {
-                "the lines are of BLAKE2b (check them with b2sum)".to_owned()
-            }
-            None => return None,
+            true => return None,
         };
-        Some(format!("read as {taken_for}: the files have changed, or {remedy}"))
+        Some(Doubt { words: format!("no untagged line matches as {taken_for}"), hint })
     }
 
-    /// Of lines of a checked list of which not one matches: they may be of another algorithm than
-    /// they were taken for, which `is_told` says that they are not, or of another key.
+    /// Returns the doubts about lines of a checked list of which none matches: they may be of
+    /// another algorithm, unless `is_told` says that the user named it, or of another key.
     #[must_use]
     pub fn of_doubtful(
         &self,
@@ -74,29 +82,23 @@ impl Says {
         dialect: Dialect,
         is_told: bool,
         has_key: bool,
-    ) -> Vec<String> {
-        let mut words = Vec::new();
+    ) -> Vec<Doubt> {
+        let mut doubts = Vec::new();
         if tally.tagged.doubtful().contains(Algorithm::Blake3) {
-            words.push(match has_key {
-                false => format!(
-                    "no line of BLAKE3 matches; if they were made with a key, say {}",
-                    self.key
-                ),
-                true => "no line of BLAKE3 matches; is it the key that made the list?".to_owned(),
-            });
+            let hint = match has_key {
+                false => format!("if they were made with a key: {}", self.key),
+                true => "check that this key made the list".to_owned(),
+            };
+            doubts.push(Doubt { words: "no BLAKE3 line matches".to_owned(), hint });
         }
         if !tally.etags.doubtful().is_empty() {
-            words.push(
-                "no ETag in it matches: the files have changed, or the store encrypts with keys of \
-                 KMS or of its customers, and then its ETags prove nothing"
-                    .to_owned(),
-            );
+            let hint = "if the store encrypts with KMS or customer keys, its ETags prove nothing";
+            doubts.push(Doubt { words: "no ETag matches".to_owned(), hint: hint.to_owned() });
         }
         let untagged = tally.untagged.doubtful();
         let others = untagged.iter().filter(|_| !is_told);
-        let others = others.filter_map(|it| self.of_untagged(list, dialect, it, has_key));
-        words.extend(others.map(|it| format!("no line without an algorithm matches, {it}")));
-        words
+        doubts.extend(others.filter_map(|it| self.of_untagged(list, dialect, it, has_key)));
+        doubts
     }
 }
 
@@ -215,16 +217,14 @@ impl Written {
     pub const fn words(&self) -> &'static str {
         match self {
             Self::Apart => {
-                "names are in another Unicode normal form (NFD, as macOS has them) than those of \
-                 the files"
+                "names are in the Unicode form NFD (as on macOS), those of the files in NFC"
             }
             Self::InOne => {
-                "names are in another Unicode normal form (NFC) than those of the files (NFD, as \
-                 macOS has them)"
+                "names are in the Unicode form NFC, those of the files in NFD (as on macOS)"
             }
-            Self::Latin1 => "names are in Latin-1, and those of the files in UTF-8",
-            Self::Utf8 => "names are in UTF-8, and those of the files in Latin-1",
-            Self::OfWindows(_) => "its names have backslashes, as Windows has them",
+            Self::Latin1 => "names are in Latin-1, those of the files in UTF-8",
+            Self::Utf8 => "names are in UTF-8, those of the files in Latin-1",
+            Self::OfWindows(_) => "names have backslashes, as on Windows",
         }
     }
 }

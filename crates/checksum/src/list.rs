@@ -41,7 +41,7 @@ pub struct OneFolder {
 
 /// Names of a list are in another folder than those before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("its names are in another folder than those before")]
+#[error("its names are in a different directory than those before")]
 pub struct AnotherFolder;
 
 impl OneFolder {
@@ -138,7 +138,7 @@ impl Snapshot {
 /// assert!(matches!(line.parse(&mut format), Line::Record { .. }));
 ///
 /// let error = open(&b"\xff\xfee\x003\x00"[..], Ending::Newline).unwrap_err();
-/// assert!(error.to_string().contains("iconv"));
+/// assert!(error.to_string().contains("UTF-16"));
 /// # Ok::<(), lanesum_checksum::list::OpenError>(())
 /// ```
 ///

@@ -19,7 +19,7 @@ use lanesum_list::formats::{Kind, Layout};
 use lanesum_list::{Dialect, Ending};
 use lanesum_md5::Backend;
 
-use crate::failure::Usage;
+use crate::failure::Hinted;
 pub use bag::{Bag, Create, Update, Validate, Verb as BagVerb};
 #[cfg(feature = "page")]
 pub use catalog::Page;
@@ -33,23 +33,18 @@ pub use etag::Etag;
 pub use values::{BACKEND_VARIABLE, backend};
 use values::{algorithms, formats, io, threads};
 
-const EXIT_CODES: &str = "Exit codes: 0 all well, 1 a mismatch or something that could not be read, \
-                          2 wrong usage. Interrupted, it dies of the signal: a shell shows 130 after ctrl-C.";
-
-const COMPARE_CODES: &str = "Exit codes: 0 all equal, 1 differences, or something that could not be read or compared, \
-                             2 wrong usage.";
-
-/// Make and check checksums of files and whole trees, many at once in the lanes of SIMD registers.
+/// Make and check checksums of files and directory trees.
 ///
-/// A folder is walked; its regular files come in byte order of their paths, in md5sum's format
-/// unless told otherwise. MD5 finds accidents, not attackers: where somebody might want to deceive
-/// you, take -a blake3 or -a sha256.
+/// A directory stands for all regular files below it, in byte order of their paths. The list is in
+/// the format of md5sum, unless an option says otherwise. MD5 finds accidental damage, not
+/// deliberate changes: use -a blake3 or -a sha256 against these.
 #[derive(Debug, Parser)]
 #[command(
     name = "lanesum",
     version,
     args_conflicts_with_subcommands = true,
-    after_help = format!("{EXIT_CODES}\nA path called like a command is written ./check.")
+    help_template = help::PROGRAM,
+    after_help = help::SUM
 )]
 pub struct Cli {
     #[command(subcommand)]
@@ -65,52 +60,69 @@ pub struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Print checksums of files and trees (what is done without a command).
-    #[command(after_help = EXIT_CODES)]
+    /// Print checksums of files and directory trees.
+    ///
+    /// `lanesum PATH` does the same. A directory stands for all regular files below it, in byte
+    /// order of their paths. MD5 finds accidental damage, not deliberate changes: use -a blake3 or
+    /// -a sha256 against these.
+    #[command(after_help = help::SUM)]
     Sum(Sum),
-    /// Check files against lists of checksums.
+    /// Check files against checksum lists.
     ///
-    /// Reads what GNU md5sum, sha1sum, sha256sum, sha512sum and cksum -a, b3sum, xxhsum, OpenSSL,
-    /// RHash (with one hash, --bsd or --sfv) and BSD's md5 write, where lanesum has the algorithm:
-    /// each line is recognised by itself. Also lists of hashdeep, SFV, CSV, JSON, manifests of
-    /// BagIt and what tools for S3 print: docs/formats.md. Lines of other algorithms, and lists
-    /// that hold no checksum line at all, are a failure.
+    /// `check` recognizes the format of each list and line by itself. It reads the lists of GNU
+    /// md5sum, sha1sum, sha256sum, sha512sum and cksum -a, b3sum, xxhsum, OpenSSL, hashdeep, BSD's
+    /// md5 and RHash (one hash, `--bsd` or `--sfv`). It also reads SFV, CSV, JSON, BagIt manifests
+    /// and the output of S3 tools. docs/formats.md describes them all.
     ///
-    /// Files that are in the catalog are verified by `lanesum verify`.
-    #[command(after_help = EXIT_CODES)]
+    /// Lines of unknown algorithms, and lists without a checksum line, are failures.
+    ///
+    /// `lanesum verify` verifies files that are in the catalog.
+    #[command(after_help = help::CHECK)]
     Check(Check),
-    /// Tell what changed, moved, was copied, is new or missing between two lists, trees, or one of
-    /// each.
+    /// Compare two checksum lists, two trees, or a list and a tree.
     ///
-    /// A list beside a tree is an audit, two trees tell whether a copy is the original, two lists
-    /// are compared without reading a file. Prints the differences, sorted by name, and a summary.
-    #[command(after_help = COMPARE_CODES)]
+    /// `compare` finds changed, moved, copied, new and missing files. It prints the differences,
+    /// sorted by name, and a summary. Two lists are compared without reading any other file.
+    #[command(after_help = help::COMPARE)]
     Compare(Compare),
-    /// Write lists of checksums in another format.
+    /// Convert checksum lists to another format.
     ///
-    /// Reads no file but the lists. What a list does not know is left out, and where the format
-    /// needs it, it is an error, as is each line that is none.
-    #[command(after_help = EXIT_CODES)]
+    /// `convert` reads only the lists. It leaves out values that a list does not have. A value that
+    /// the new format needs is an error if it is missing, and so is a line that is not a checksum
+    /// line.
+    #[command(after_help = help::CONVERT)]
     Convert(Convert),
-    /// Make, validate and update bags of BagIt (RFC 8493).
-    #[command(subcommand_required = true, arg_required_else_help = true)]
+    /// Create, validate and update BagIt bags (RFC 8493).
+    ///
+    /// A bag is a directory whose files are in `data/`, with manifests of their digests beside it.
+    #[command(
+        subcommand_required = true,
+        arg_required_else_help = true,
+        after_help = help::BAG
+    )]
     Bag(Bag),
     #[command(flatten)]
     OnCatalog(CatalogCommand),
-    /// Print the ETags that S3 gives to files, by how they are uploaded.
+    /// Print the ETags that S3 gives to uploaded files.
     ///
-    /// A line is `ETAG  NAME`, which `check` and `compare` read, with several part sizes
-    /// `ETAG  SIZE  NAME`, where SIZE is the size or client. Of a file in one piece the ETag is its
-    /// MD5; of one in parts it is made of the MD5s of the parts, and ends with their number. A
-    /// bucket that encrypts with keys of KMS or of its customers has other ETags.
-    #[command(after_help = EXIT_CODES)]
+    /// Lines are `ETAG  NAME`, which `check` and `compare` read. With several part sizes they are
+    /// `ETAG  SIZE  NAME`, where SIZE is a size or a client.
+    ///
+    /// The ETag of a file in one piece is its MD5. The ETag of a file in parts is made from the
+    /// MD5s of the parts, and ends with their number. Buckets that encrypt with KMS keys or
+    /// customer keys have other ETags.
+    #[command(after_help = help::ETAG)]
     Etag(Etag),
-    /// Measure every instruction set and algorithm on this machine, or the storage of PATH.
+    /// Measure the speed of all algorithms, or of a storage.
+    #[command(after_help = help::SPEED)]
     Speed(Speed),
-    /// Be GNU md5sum 9.11, in English; also when called through a link named md5sum.
-    #[command(name = "md5sum", disable_help_flag = true)]
+    /// Behave exactly like GNU md5sum 9.11.
+    ///
+    /// lanesum does the same if it is called through a link named md5sum. Its messages are in
+    /// English.
+    #[command(name = "md5sum", disable_help_flag = true, after_help = help::MD5SUM)]
     Md5sum {
-        /// What GNU md5sum takes: see `lanesum md5sum --help`.
+        /// Arguments of GNU md5sum; `lanesum md5sum --help` lists them.
         #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARG")]
         args: Vec<std::ffi::OsString>,
     },
@@ -140,22 +152,23 @@ pub struct Sum {
     )]
     algorithm: Vec<Algorithm>,
 
-    /// Write BSD-style lines that name their algorithm: `MD5 (name) = digest`.
+    /// Write BSD-style lines: `MD5 (name) = digest`.
     #[arg(long)]
     tag: bool,
 
-    /// Write md5sum's lines, which do not name their algorithm, whichever it is.
+    /// Write the lines of md5sum, for any algorithm.
     ///
-    /// As b3sum and xxhsum do. To check such a list say -a again.
+    /// b3sum and xxhsum write these lines, too. They do not name the algorithm, so `lanesum check`
+    /// needs -a to read some of them.
     #[arg(long, conflicts_with = "tag")]
     untagged: bool,
 
-    /// The format of the list.
+    /// Write the list in this format.
     ///
-    /// gnu: md5sum's lines, as --untagged. tag: BSD's, as --tag. hashdeep and md5deep: with sizes,
-    /// as these write them. bagit: a manifest. sfv: CRC-32, as cfv and RHash write it. csv: a
-    /// header and rows of path, size, modified and digests. json: one array of objects. jsonl: one
-    /// object a line. docs/formats.md says what each can hold.
+    /// gnu and tag are the lines of --untagged and --tag. hashdeep, md5deep, bagit and sfv (CRC-32)
+    /// are the lists of these tools. csv has a header, then rows of path, size, modified and
+    /// digests. json is one array of objects, jsonl one object a line. docs/formats.md describes
+    /// the limits of each.
     #[arg(
         long,
         value_name = "FORMAT",
@@ -165,53 +178,60 @@ pub struct Sum {
     )]
     format: Option<Kind>,
 
-    /// Write digests in base64, as `cksum --base64` and Content-MD5 have them.
+    /// Write digests in base64.
+    ///
+    /// `cksum --base64` and the Content-MD5 header use this form.
     #[arg(long)]
     base64: bool,
 
-    /// End lines with NUL instead of newline, and leave names as they are.
+    /// End lines with NUL, and do not escape file names.
     #[arg(short, long)]
     pub zero: bool,
 
     #[command(flatten)]
     pub trees: Walk,
 
-    /// Read the paths from FILE (`-`: standard input), each ended by NUL.
+    /// Read the paths from FILE, each ended by NUL.
+    ///
+    /// `-` is standard input.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "paths")]
     pub files0_from: Option<PathBuf>,
 
-    /// Write the list to FILE, which appears when it is whole and is itself left out.
+    /// Write the list to FILE once it is complete.
     ///
-    /// What cannot be read is missing in it, and told. A list that is there keeps its owner, group,
-    /// mode and names; it stays as it was when the new one cannot be written, the run is
-    /// interrupted, or there is nothing to write. `-` is standard output.
+    /// The list never contains FILE itself. Files that cannot be read are reported, and missing
+    /// from the list.
+    ///
+    /// An existing list keeps its owner, group, mode and hard links. It stays unchanged if the new
+    /// list cannot be written or would be empty, or if the run is interrupted. `-` is standard
+    /// output.
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
 
-    /// Go on where a run with the same -o was interrupted.
+    /// Continue an interrupted run with the same -o.
     ///
-    /// A run keeps what it has hashed in FILE.partial, up to the first file that is not whole yet,
-    /// on the medium every few seconds, until the list is whole. Files whose size, times and inode
-    /// are what they were are not read again; where there is no FILE.partial, everything is read.
+    /// Every few seconds, a run records the finished files in FILE.partial. It removes that file
+    /// when the list is complete. Recorded files whose size, times and inode are unchanged are not
+    /// read again. Without FILE.partial, everything is read.
     #[arg(long, requires = "output")]
     pub resume: bool,
 
-    /// Write no list if anything cannot be read.
+    /// Write no list if a file cannot be read.
     #[arg(long, requires = "output")]
     pub all_or_nothing: bool,
 
-    /// Make keyed checksums: without the key in FILE they can be neither made nor checked.
+    /// Compute keyed checksums with the key in FILE.
     ///
-    /// The file holds 32 bytes or 64 hexadecimal digits for -a blake3, 16 bytes or 32 digits for
-    /// SipHash. A newline may follow the digits. For files take blake3; for short messages
-    /// siphash24-128.
+    /// Keyed checksums cannot be made or checked without the key. FILE contains 32 bytes or 64
+    /// hexadecimal digits for blake3, and 16 bytes or 32 digits for SipHash. A newline may follow
+    /// the digits. Use blake3 for files, and siphash24-128 for short messages.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub key_file: Option<PathBuf>,
 
     #[command(flatten)]
     pub run: Run,
 
-    /// Files and folders; `-` or nothing is standard input.
+    /// Files and directories; `-` or nothing is standard input.
     #[arg(value_name = "PATH", value_hint = ValueHint::AnyPath)]
     pub paths: Vec<PathBuf>,
 }
@@ -230,14 +250,14 @@ impl Sum {
     ///
     /// # Errors
     /// There are several algorithms, and they are not to be named.
-    pub fn kind(&self) -> Result<Kind, Usage> {
+    pub fn kind(&self) -> Result<Kind, Hinted> {
         if let Some(kind) = self.format {
             return Ok(kind);
         }
         let several = self.algorithms().iter().count() > 1;
         if several && self.untagged {
-            let words = "the lines of several algorithms must name them; leave out --untagged";
-            return Err(Usage(words.to_owned()));
+            let words = "lines of several algorithms must name them";
+            return Err(Hinted::new(words, "leave out --untagged"));
         }
         let told = |algorithm| Dialect::any().tells(algorithm);
         let is_named = self.tag || self.base64 || several || !self.algorithms().iter().all(told);
@@ -256,32 +276,36 @@ impl Sum {
 
 #[derive(Debug, Args)]
 pub struct Check {
-    /// Look the names of the lists up in DIR, absolute ones too; `..` still leads out of it.
+    /// Look up file names in DIR, absolute ones too.
+    ///
+    /// A name with `..` can still lead out of DIR.
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub root: Option<PathBuf>,
 
-    /// Look the names of each list up in the folder that it lies in, and print them with it.
+    /// Look up file names in the directory of each list.
     ///
-    /// For lists that lie beside their files, one in each folder: `lanesum check --beside
-    /// */files.md5`.
+    /// This is for lists that are stored next to their files: `lanesum check --beside */files.md5`.
+    /// Names are printed with the directory of their list.
     #[arg(long, conflicts_with = "root")]
     pub beside: bool,
 
-    /// The format of the lists; by default each is recognised by its start.
+    /// Read the lists in this format.
     ///
-    /// s3 is what `aws s3api list-objects-v2` and `head-object`, `rclone lsjson --hash` and `mc ls
-    /// --json` print.
+    /// By default, each list is recognized by its start. s3 is the output of `aws s3api
+    /// list-objects-v2` and `head-object`, `rclone lsjson --hash` and `mc ls --json`.
     #[arg(long, value_name = "FORMAT", value_parser = formats(|_| true), ignore_case = true)]
     pub from: Option<Kind>,
 
-    /// The file that `aws s3api head-object` does not name.
+    /// Use this name for the file of `aws s3api head-object`.
+    ///
+    /// The output of that command does not contain the name of the object.
     #[arg(long, value_name = "NAME")]
     pub name: Option<std::ffi::OsString>,
 
-    /// A size of parts, or a client's, to try first for ETags of several parts: 16MiB, s5cmd.
+    /// Try this part size or client first for ETags.
     ///
-    /// As for `lanesum etag`. Those of the clients, and whole numbers of MiB and MB, are tried
-    /// anyway.
+    /// Part sizes are written as for `lanesum etag`: 16MiB, s5cmd. The sizes of all clients, and
+    /// whole numbers of MiB and MB, are tried anyway.
     #[arg(
         long,
         value_name = "SIZE|CLIENT",
@@ -301,50 +325,53 @@ pub struct Check {
     )]
     pub algorithm: Option<Algorithm>,
 
-    /// Do not print OK for each file that is.
+    /// Do not print OK for verified files.
     #[arg(short, long, overrides_with_all = ["status", "warn"])]
     pub quiet: bool,
 
-    /// Print no verdicts and no summary: the exit code tells. What cannot be read is told all the
-    /// same.
+    /// Print no results and no summary.
+    ///
+    /// The exit code is the result. Files that cannot be read are still reported.
     #[arg(long, overrides_with_all = ["quiet", "warn"])]
     pub status: bool,
 
-    /// Name each line that is no checksum line.
+    /// Report each line that is not a checksum line.
     #[arg(short, long, overrides_with_all = ["quiet", "status"])]
     pub warn: bool,
 
-    /// Fail when there is a line that is no checksum line, or an empty list among others.
+    /// Fail if a list has lines that are not checksum lines.
+    ///
+    /// An empty list among several is a failure, too.
     #[arg(long)]
     pub strict: bool,
 
-    /// Pass over files that do not exist.
+    /// Skip files that do not exist.
     #[arg(long)]
     pub ignore_missing: bool,
 
-    /// Keep what is verified in STATE, and go on from there where a check was interrupted.
+    /// Continue an interrupted check, and keep its state.
     ///
-    /// Files that match their lines, and whose size, times and inode are what they were, are not
-    /// read again. STATE is made where it is not there, and removed when all was read, whatever
-    /// came of it: the next check reads everything.
+    /// The check records verified files in STATE, which it creates. Recorded files whose size,
+    /// times and inode are unchanged are not read again. The check removes STATE when every file
+    /// was read, whatever the results were. The next check then reads everything.
     #[arg(long, value_name = "STATE", value_hint = ValueHint::FilePath)]
     pub resume: Option<PathBuf>,
 
     /// Check keyed checksums with the key in FILE.
     ///
-    /// Implies --strict, and lines of algorithms without a key are none: whoever does not have the
-    /// key could have written them.
+    /// This option implies --strict. Lines of algorithms without a key then are not checksum lines,
+    /// because they can be written without the key.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub key_file: Option<PathBuf>,
 
-    /// The lines of the lists end with NUL.
+    /// Read lists whose lines end with NUL.
     #[arg(short, long)]
     pub zero: bool,
 
     #[command(flatten)]
     pub run: Run,
 
-    /// Lists; `-` or nothing is standard input.
+    /// Checksum lists; `-` or nothing is standard input.
     #[arg(value_name = "LIST", value_hint = ValueHint::FilePath)]
     pub lists: Vec<PathBuf>,
 }
@@ -352,16 +379,21 @@ pub struct Check {
 /// How trees are walked.
 #[derive(Debug, Args)]
 pub struct Walk {
-    /// Leave out what matches: a name at any depth, or with a `/` a path below the argument.
+    /// Skip files and directories that match GLOB.
+    ///
+    /// A pattern matches a name at any depth. A pattern with `/` matches a path below the argument.
     #[arg(long, value_name = "GLOB", action = ArgAction::Append)]
     pub exclude: Vec<std::ffi::OsString>,
 
-    /// Leave out what git would ignore; asks git what is tracked, without git the rules alone
-    /// decide.
+    /// Skip files that git ignores.
+    ///
+    /// lanesum asks git which files are tracked. Without git, the .gitignore files alone decide.
     #[arg(long)]
     pub gitignore: bool,
 
-    /// Follow symbolic links inside a tree (those given as PATH always are).
+    /// Follow symbolic links in directory trees.
+    ///
+    /// Links that are given as PATH are always followed.
     #[arg(long)]
     pub follow: bool,
 
@@ -373,34 +405,36 @@ pub struct Walk {
 /// How to run, whatever is done.
 #[derive(Debug, Args)]
 pub struct Run {
-    /// Threads; by default one for each CPU.
+    /// Use N threads [default: one per CPU].
     #[arg(short, long = "threads", value_name = "N", value_parser = threads)]
     pub jobs: Option<usize>,
 
-    /// Show a bar on standard error: auto is when that is a terminal, and not TERM=dumb.
+    /// Show a progress bar on standard error.
+    ///
+    /// auto shows the bar on a terminal, unless TERM=dumb.
     #[arg(long, value_name = "WHEN", value_enum, default_value_t = When::Auto)]
     pub progress: When,
 
-    /// How files are read.
+    /// Read files in this way.
     ///
-    /// auto: as with read, or as with mmap where that proves faster in the same run. read: into a
-    /// buffer, through the system's cache. direct: past the cache, which stays as it was, to see
-    /// what the medium holds. mmap: long files are mapped. uring: the beginnings of many files at
-    /// once, by io_uring.
+    /// auto: read, or mmap if that is faster in the same run. read: into a buffer, through the
+    /// system's cache. direct: past the cache, to see the content of the medium; the cache stays
+    /// unchanged. mmap: long files are mapped. uring: the beginnings of many files at once, with
+    /// io_uring.
     #[arg(long, value_name = "HOW", default_value = "auto", value_parser = io())]
     pub io: Io,
 
-    /// The instruction set for MD5 in lanes; by default the best that the CPU has.
+    /// Use this instruction set for MD5 [default: the best].
     #[arg(long, value_name = "NAME", env = BACKEND_VARIABLE, hide_env = true, value_parser = backend)]
     pub backend: Option<Backend>,
 }
 
 #[derive(Debug, Args)]
 pub struct Speed {
-    /// Read what lies there, for ten seconds at most, and tell how its storage likes to be read.
+    /// Files and directories whose storage is measured.
     ///
-    /// Files or folders. What the system's cache holds of them is dropped first: from the cache
-    /// everything is fast.
+    /// `speed` reads them for ten seconds at most, and prints how their storage is read fastest. It
+    /// first drops them from the system's cache, because everything is fast from there.
     #[arg(value_name = "PATH", value_hint = ValueHint::AnyPath)]
     pub paths: Vec<PathBuf>,
 }
@@ -489,12 +523,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_definition_is_sound() {
+    fn definition_is_consistent() {
         Cli::command().debug_assert();
     }
 
     #[test]
-    fn algorithms_may_be_listed_or_repeated() {
+    fn algorithms_are_listed_or_repeated() {
         for args in [&["-a", "sha256,md5"][..], &["-a", "md5", "-a", "sha256"]] {
             let cli = Cli::parse_from([&["lanesum"], args, &["x"]].concat());
             let names: Vec<_> = cli.sum.algorithms().iter().map(Algorithm::name).collect();
@@ -507,7 +541,7 @@ mod tests {
     }
 
     #[test]
-    fn a_format_has_algorithms_of_its_own() {
+    fn some_formats_have_other_default_algorithms() {
         let algorithms = |args: &[&str]| {
             let cli = Cli::parse_from([&["lanesum", "--format"], args].concat());
             cli.sum.algorithms().iter().map(Algorithm::name).collect::<Vec<_>>()
@@ -518,9 +552,10 @@ mod tests {
     }
 
     #[test]
-    fn help_says_what_each_format_is() {
-        let help = Cli::command().render_long_help().to_string();
-        let about = help.split("The format of the list.").nth(1).unwrap();
+    fn help_explains_each_format() {
+        let cli = Cli::command();
+        let help = cli.find_subcommand("sum").unwrap().clone().render_long_help().to_string();
+        let about = help.split("Write the list in this format.").nth(1).unwrap();
         let about = about.split("[possible values").next().unwrap();
         let words: Vec<_> = about.split_whitespace().collect();
         for kind in Kind::ALL.into_iter().filter(|kind| kind.is_written()) {
@@ -530,7 +565,7 @@ mod tests {
     }
 
     #[test]
-    fn a_first_word_that_is_almost_a_command_is_known() {
+    fn misspelt_commands_are_recognized() {
         for (word, command) in [
             ("chekc", Some("check")),
             ("Check", Some("check")),
@@ -552,7 +587,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_guessed_is_no_command_and_stands_for_one() {
+    fn guessed_words_stand_for_commands() {
         for (words, command) in GUESSED {
             let first = command.split(' ').next().unwrap();
             assert!(is_command(first.as_bytes()), "{command}");
@@ -564,7 +599,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_of_quiet_status_and_warn_wins() {
+    fn last_of_quiet_status_and_warn_wins() {
         let wins = |args: &[&str]| {
             let cli = Cli::parse_from([&["lanesum", "check"], args].concat());
             let Some(Command::Check(check)) = cli.command else { panic!("check was asked for") };

@@ -14,6 +14,7 @@ use lanesum_bag::{BagError, Element, Finding};
 
 use crate::args::{Bag, BagVerb};
 use crate::console::{Console, fail_to_write};
+use crate::hints::{self, Problem};
 
 /// Does what was asked for.
 ///
@@ -70,7 +71,8 @@ fn fail(folder: &Path, error: &BagError, console: &mut Console) -> ExitCode {
         BagError::Io { path, error } if path == folder => lanesum_checksum::error::message(error),
         error => error.to_string(),
     };
-    console.about(folder.as_os_str().as_bytes(), &words);
+    let hint = hints::of_bag(error, folder);
+    Problem { words, hint }.print(folder.as_os_str().as_bytes(), console);
     if matches!(error, BagError::Algorithm(_)) { ExitCode::from(2) } else { ExitCode::FAILURE }
 }
 

@@ -25,9 +25,9 @@ use rustix::io::Errno;
 
 use crate::args::Check;
 use crate::console::{self, Console, fail_to_write, locale_of_process, shown};
-use crate::counts::{bytes_in, files};
-use crate::failure::Usage;
-use crate::hints::{self, SAYS};
+use crate::counts::{bytes_in, counted, files};
+use crate::failure::Hinted;
+use crate::hints::{self, Problem, SAYS};
 use crate::key::{self, KeyFile};
 use crate::output::Partial;
 use crate::progress::Display;
@@ -126,18 +126,19 @@ fn options(args: &Check, key: Option<Key>) -> Options {
     options
 }
 
-/// What `--name` says where a list names all that is in it, and nothing so.
-pub fn of_no_object(name: &OsStr) -> String {
-    format!("what it lists has names, and none is that of --name {}; leave that out", shown(name))
+/// The problem of a list whose entries have names, none of which is that of `--name`.
+pub fn of_no_object(name: &OsStr) -> Problem {
+    Problem::new(format!("no entry has the name of --name {}", shown(name)), "leave out --name")
 }
 
 /// # Errors
 /// Names are to be looked up beside a list that is in no folder.
-pub fn refuse_beside_stdin(is_beside: bool, lists: &[List]) -> Result<(), Usage> {
+pub fn refuse_beside_stdin(is_beside: bool, lists: &[List]) -> Result<(), Hinted> {
     if is_beside && lists.contains(&List::Stdin) {
-        let words = "--beside: a list on standard input is in no folder; --root DIR says where its \
-                     names are";
-        return Err(Usage(words.to_owned()));
+        return Err(Hinted::new(
+            "--beside: a list on standard input is not in a directory",
+            "use --root DIR",
+        ));
     }
     Ok(())
 }
@@ -309,19 +310,22 @@ impl<'a> Report<'a> {
                 Ok(())
             }
             Event::Wrong { line, why } => {
-                console.about(list.name(), &format!("line {line}: {why}"));
+                let hint = hints::of_wrong(&why).map(str::to_owned);
+                Problem { words: format!("line {line}: {why}"), hint }.print(list.name(), console);
                 Ok(())
             }
             Event::NotEncoded { name } => {
                 let name = self.called(list, &name);
-                let words = "as it stands in the list, which does not encode % as BagIt wants it";
+                let words = "read by its name as written; BagIt requires % to be encoded as %25";
                 console.about(&name, words);
                 Ok(())
             }
             Event::Unknown { line, algorithm } => {
                 if self.args.warn {
-                    console
-                        .about(list.name(), &format!("line {line}: of {algorithm}, not checked"));
+                    console.about(
+                        list.name(),
+                        &format!("line {line}: unknown algorithm {algorithm}, not checked"),
+                    );
                 }
                 self.unknown.insert(algorithm);
                 Ok(())
@@ -353,7 +357,7 @@ impl<'a> Report<'a> {
             Verdict::Match => "OK",
             Verdict::Mismatch => "FAILED",
             Verdict::OtherSize { listed, found } => {
-                let words = format!("of {found} bytes, and of {listed} in the list");
+                let words = format!("its size is {found} bytes, but {listed} in the list");
                 console.about(name, &words);
                 "FAILED"
             }
@@ -363,7 +367,8 @@ impl<'a> Report<'a> {
             }
             Verdict::Unproven => "size OK, not checked",
             Verdict::Unreadable(error) => {
-                console.about(name, &error.to_string());
+                let hint = hints::of_file(error).map(str::to_owned);
+                Problem { words: error.to_string(), hint }.print(name, console);
                 "FAILED open or read"
             }
         };
@@ -393,10 +398,13 @@ impl<'a> Report<'a> {
         if let Some(error) = error {
             self.bad_lists += 1;
             let command = self.command().in_folder(self.place(list).folder());
-            return console.about(list.name(), &hints::of_unread(list, error, &command));
+            return hints::of_unread(list, error, &command).print(list.name(), console);
         }
         if !part_sizes.is_empty() && !self.args.status && !self.args.quiet {
-            console.about(list.name(), &format!("ETags of parts of {}", in_parts(&part_sizes)));
+            console.about(
+                list.name(),
+                &format!("ETags match with parts of {}", in_parts(&part_sizes)),
+            );
         }
         if tally.unknown > 0 {
             console.about(list.name(), &of_unknown(tally.unknown, &unknown));
@@ -404,30 +412,33 @@ impl<'a> Report<'a> {
         if tally.unproven > 0 {
             let files = files(tally.unproven);
             let of_others = unknown_column(list)
-                .map(|title| format!(" that lanesum computes (there is {title})"))
+                .map(|title| format!(" that lanesum computes ({title} is unknown)"))
                 .unwrap_or_default();
-            let words =
-                format!("{files} with no digest in it{of_others}, only a size: not checked");
+            let has = if tally.unproven == 1 { "has" } else { "have" };
+            let words = format!("not checked: {files} {has} a size, but no digest{of_others}");
             console.about(list.name(), &words);
         }
         if tally.entries() + tally.unknown == 0 && tally.malformed > 0 {
             self.bad_lists += 1;
-            let words = match self.args.algorithm {
+            let problem = match self.args.algorithm {
                 _ if tally.nameless == tally.malformed => {
                     hints::of_nameless(self.place(list), tally.nameless, &self.command())
                 }
                 Some(algorithm) => {
-                    format!("no line in it has as many digits as {algorithm}; without -a they tell")
+                    let words = format!("no line has as many digits as {algorithm}");
+                    Problem::new(words, "leave out -a to detect the algorithm")
                 }
-                None => format!("no checksum line{} in it; is it a list?", self.for_key()),
+                None => {
+                    let words = format!("no checksum lines{}", self.for_key());
+                    Problem::new(words, "check that it is a checksum list")
+                }
             };
-            return console.about(list.name(), &words);
+            return problem.print(list.name(), console);
         }
         if tally.entries() + tally.unknown + tally.wrong == 0 {
             self.empty_lists += 1;
             if self.is_strict() && self.args.lists.len() > 1 {
-                let words = "no checksum line in it; is it the right list, and whole?";
-                console.about(list.name(), words);
+                console.about(list.name(), "no checksum lines");
             }
         }
         if let Some(name) = &self.args.name
@@ -435,24 +446,25 @@ impl<'a> Report<'a> {
             && tally.entries() > 0
         {
             self.bad_lists += 1;
-            console.about(list.name(), &of_no_object(name));
+            of_no_object(name).print(list.name(), console);
         }
         hints::tell(&not_found, self.place(list), tally.entries(), &self.command(), console);
         if not_found.is_encoded() && self.args.from.is_none() {
-            console.about(list.name(), &SAYS.of_encoded());
+            let words = "some names look encoded, as in a BagIt manifest";
+            Problem::new(words, SAYS.of_encoded()).print(list.name(), console);
         }
         if tally.entries() > 0 && tally.entries() == tally.missing {
             self.bad_lists += 1;
-            console.about(list.name(), "no file was verified: none of those it names exists");
+            console.about(list.name(), "nothing was checked: none of its files exists");
         }
         if tally.malformed > 0 && !self.args.status {
             let for_key = self.for_key();
-            let which = if self.args.warn { "" } else { "; --warn tells which" };
-            let words = match tally.malformed {
-                1 => format!("1 line is no checksum line{for_key}{which}"),
-                lines => format!("{lines} lines are no checksum lines{for_key}{which}"),
+            let (words, them) = match tally.malformed {
+                1 => (format!("1 line is not a checksum line{for_key}"), "it"),
+                lines => (format!("{lines} lines are not checksum lines{for_key}"), "them"),
             };
-            console.about(list.name(), &words);
+            let hint = (!self.args.warn).then(|| format!("--warn shows {them}"));
+            Problem { words, hint }.print(list.name(), console);
         }
         self.doubt(list, tally, console);
     }
@@ -465,8 +477,8 @@ impl<'a> Report<'a> {
         }
         let Check { algorithm, key_file, .. } = self.args;
         let (is_told, has_key) = (algorithm.is_some(), key_file.is_some());
-        for words in SAYS.of_doubtful(list, tally, self.dialect, is_told, has_key) {
-            console.about(list.name(), &words);
+        for doubt in SAYS.of_doubtful(list, tally, self.dialect, is_told, has_key) {
+            Problem::from(doubt).print(list.name(), console);
         }
     }
 
@@ -476,14 +488,8 @@ impl<'a> Report<'a> {
             return;
         }
         match lists {
-            [list] => console.about(
-                list.name(),
-                "no checksum line in it, so nothing was checked; is it the right list, and whole?",
-            ),
-            _ => console.message(
-                b"no checksum line in any of the lists, so nothing was checked; are they the right \
-                  lists, and whole?",
-            ),
+            [list] => console.about(list.name(), "no checksum lines; nothing was checked"),
+            _ => console.message(b"no checksum lines in any of the lists; nothing was checked"),
         }
     }
 
@@ -522,7 +528,7 @@ impl<'a> Report<'a> {
         let mut failures = vec![
             (total.mismatched, "FAILED"),
             (total.unproven, "not checked"),
-            (total.wrong, plural(total.wrong, "wrong record", "wrong records")),
+            (total.wrong, plural(total.wrong, "invalid record", "invalid records")),
             (total.unreadable, "could not be read"),
             (
                 total.unknown,
@@ -557,6 +563,6 @@ pub fn in_parts(part_sizes: &BTreeMap<u64, u64>) -> String {
 /// What is said of lines whose algorithms are not known here.
 fn of_unknown(lines: u64, algorithms: &BTreeSet<String>) -> String {
     let names: Vec<_> = algorithms.iter().map(String::as_str).collect();
-    let lines = if lines == 1 { "1 line is".to_owned() } else { format!("{lines} lines are") };
-    format!("{lines} of {}, which lanesum does not compute: not checked", names.join(", "))
+    let lines = counted(lines, "line", "lines");
+    format!("not checked: {lines} of unknown algorithms ({})", names.join(", "))
 }

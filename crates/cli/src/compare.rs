@@ -25,8 +25,8 @@ use crate::args::Compare;
 use crate::check::in_parts;
 use crate::console::{self, Console, fail_to_write, locale_of_process};
 use crate::counts::{counted, files};
-use crate::failure::Usage;
-use crate::hints::{self, SAYS};
+use crate::failure::{Hinted, Usage};
+use crate::hints::{self, Problem, SAYS};
 use crate::progress::Display;
 use crate::{signals, stdin};
 
@@ -53,13 +53,13 @@ pub fn run(args: Compare) -> anyhow::Result<ExitCode> {
         Ok(comparison) => comparison,
         Err(why) => {
             let mut console = console::lock(&console);
-            let words = match &inputs[why.side] {
+            let problem = match &inputs[why.side] {
                 Input::List(list) => {
                     hints::of_unread(list, &why.error, &from_stdin(&args, why.side, &console))
                 }
-                _ => why.to_string(),
+                _ => Problem { words: why.to_string(), hint: None },
             };
-            console.about(name(&inputs[why.side]), &words);
+            problem.print(name(&inputs[why.side]), &mut console);
             return Ok(ExitCode::FAILURE);
         }
     };
@@ -82,7 +82,7 @@ pub fn run(args: Compare) -> anyhow::Result<ExitCode> {
     }
     tell_other_algorithms(&args, &inputs, &differences, dialect, &mut console);
     if !differences.part_sizes().is_empty() {
-        let words = format!("ETags of parts of {}", in_parts(differences.part_sizes()));
+        let words = format!("ETags match with parts of {}", in_parts(differences.part_sizes()));
         console.message(words.as_bytes());
     }
     let summary = Summary::of(&differences);
@@ -112,12 +112,11 @@ fn name(input: &Input) -> &[u8] {
     }
 }
 
-fn options(args: &Compare) -> Result<Options, Usage> {
+fn options(args: &Compare) -> anyhow::Result<Options> {
     let mut options = Options::default();
     if args.algorithm.is_some_and(|algorithm| algorithm.needs_key()) {
-        return Err(Usage(
-            "keyed checksums cannot be compared; check them with --key-file".to_owned(),
-        ));
+        let hint = "lanesum check --key-file FILE LIST";
+        return Err(Hinted::new("keyed checksums cannot be compared", hint).into());
     }
     options.quick = args.quick;
     options.strip = args.strip;
@@ -146,61 +145,58 @@ fn tell_doubts(
         inputs.iter().zip(comparison.doubts()).zip(comparison.entries())
     {
         for (path, why) in &doubts.skipped {
-            console.about(path.as_os_str().as_bytes(), &why.to_string());
+            let hint = hints::of_skip(path, *why);
+            let problem = Problem { words: why.to_string(), hint };
+            problem.print(path.as_os_str().as_bytes(), console);
         }
         if !doubts.would_be_seen_from.is_empty() {
-            let mut words = b"with --strip, which takes ".to_vec();
-            console.quote(&mut words, &doubts.would_be_seen_from);
-            words.extend_from_slice(b" off its names, more of its files are found");
-            console.about(name(input), &String::from_utf8_lossy(&words));
+            let prefix = console.shown(OsStr::from_bytes(&doubts.would_be_seen_from));
+            let words = format!("more of its names match without {prefix}");
+            Problem::new(words, format!("--strip removes {prefix}")).print(name(input), console);
         }
         let is_told = doubts.may_be_seen_from.is_some();
         if !doubts.seen_from.is_empty() && !is_told && !is_of_a_folder(&doubts.seen_from, inputs) {
-            let mut words = b"its names are taken without ".to_vec();
-            console.quote(&mut words, &doubts.seen_from);
-            console.about(name(input), &String::from_utf8_lossy(&words));
+            let prefix = console.shown(OsStr::from_bytes(&doubts.seen_from));
+            console.about(name(input), &format!("its names are compared without {prefix}"));
         }
         if let Some(other) = &doubts.may_be_seen_from {
             tell_other_way(name(input), &doubts.seen_from, other, console);
         }
         if doubts.unknown > 0 {
             let algorithms: Vec<_> = doubts.unknown_algorithms.iter().map(String::as_str).collect();
-            let lines = if doubts.unknown == 1 {
-                "1 line is".to_owned()
-            } else {
-                format!("{} lines are", doubts.unknown)
-            };
             let words = format!(
-                "{lines} of {}, which lanesum does not know: a file that no other line names counts \
-                 as not listed",
+                "not compared: {} of unknown algorithms ({})",
+                counted(doubts.unknown, "line", "lines"),
                 algorithms.join(", ")
             );
             console.about(name(input), &words);
         }
         if let Some((line, why)) = &doubts.first_malformed {
-            let words = match doubts.malformed {
+            let problem = match doubts.malformed {
                 _ if entries > 0 || why != "not a checksum line" => None,
                 _ => Some(match args.algorithm {
-                    Some(algorithm) => format!(
-                        "no line in it has as many digits as {algorithm}; without -a they tell"
+                    Some(algorithm) => Problem::new(
+                        format!("no line has as many digits as {algorithm}"),
+                        "leave out -a to detect the algorithm",
                     ),
-                    None => "no checksum line in it; a side is a list or a folder".to_owned(),
+                    None => Problem::new(
+                        "no checksum lines",
+                        "A and B are checksum lists or directories",
+                    ),
                 }),
             };
-            let words = match (words, doubts.malformed) {
-                (Some(words), _) => words,
-                (None, 1) => format!("line {line}: {why}"),
-                (None, lines) => {
-                    format!("{lines} lines are wrong; the first is line {line}: {why}")
-                }
-            };
-            console.about(name(input), &words);
+            let problem = problem.unwrap_or_else(|| {
+                let words = match doubts.malformed {
+                    1 => format!("line {line}: {why}"),
+                    lines => format!("{lines} invalid lines; the first is line {line}: {why}"),
+                };
+                Problem { words, hint: None }
+            });
+            problem.print(name(input), console);
         }
         let is_list = matches!(input, Input::List(_));
         if is_list && entries == 0 && !doubts.are_there() {
-            let words =
-                "no checksum line in it, so nothing was compared; is it the right list, and whole?";
-            console.about(name(input), words);
+            console.about(name(input), "no checksum lines; nothing was compared");
         }
         is_usable &= entries > 0 || !is_list;
     }
@@ -210,14 +206,14 @@ fn tell_doubts(
 /// Tells how the names of a list are taken, where there are files of them in another way too.
 fn tell_other_way(list: &[u8], taken: &[u8], other: &[u8], console: &mut Console) {
     let way = |prefix: &[u8]| {
-        let mut words = if prefix.is_empty() { "as they stand" } else { "without " }.into();
+        let mut words = if prefix.is_empty() { "as written" } else { "without " }.into();
         if !prefix.is_empty() {
             console.quote(&mut words, prefix);
         }
         String::from_utf8_lossy(&words).into_owned()
     };
     let (taken, other) = (way(taken), way(other));
-    let words = format!("its names are taken {taken}; some are of files there {other}, too");
+    let words = format!("its names are compared {taken}; some also match {other}");
     console.about(list, &words);
 }
 
@@ -234,15 +230,14 @@ fn tell_other_algorithms(
         let Input::List(list) = input else { continue };
         for taken_for in doubts.untagged.intersection(doubtful).iter() {
             if args.algorithm.is_none()
-                && let Some(words) = SAYS.of_untagged(list, dialect, taken_for, false)
+                && let Some(doubt) = SAYS.of_untagged(list, dialect, taken_for, false)
             {
-                console.about(name(input), &format!("no digest in it is its file's, {words}"));
+                Problem::from(doubt).print(name(input), console);
             }
         }
         if doubtful.contains(Algorithm::Blake3) {
-            let words = "no digest of BLAKE3 in it is its file's; if they were made with a key, \
-                         check them with lanesum check --key-file";
-            console.about(name(input), words);
+            let hint = "if they were made with a key: lanesum check --key-file FILE LIST";
+            Problem::new("no BLAKE3 digest matches", hint).print(name(input), console);
         }
     }
 }
@@ -261,7 +256,7 @@ fn tell_backslashes(
         _ => return false,
     };
     let Input::List(list) = &inputs[side] else { return false };
-    console.about(list.name(), &hints::of_backslashes(list, &from_stdin(args, side, console)));
+    hints::of_backslashes(list, &from_stdin(args, side, console)).print(list.name(), console);
     true
 }
 
@@ -309,21 +304,21 @@ fn tell_written(
     });
     if let Some((side, list)) = lists.into_iter().flatten().next() {
         if let Some((written, name)) = written(side) {
-            let words = hints::of_written(&written, list, &from_stdin(args, side, console));
+            let problem = hints::of_written(&written, list, &from_stdin(args, side, console));
             match written {
                 Written::OfWindows(_) if is_of_windows_told => {}
-                Written::OfWindows(_) => console.about(list.name(), &words),
-                _ => console.about(&name, &words),
+                Written::OfWindows(_) => problem.print(list.name(), console),
+                _ => problem.print(&name, console),
             }
         }
     } else if let Some((Written::Apart | Written::InOne, name)) = written(0) {
-        let words = "names are in another Unicode normal form on either side (NFD, as macOS has \
-                     them, and NFC)";
+        let words = "names are in different Unicode forms on the two sides (NFD, as on macOS, and \
+                     NFC)";
         console.about(&name, words);
     }
 }
 
-/// What was not looked at, of each side: `; not looked at: 2 links in a, 1 special file in b`.
+/// What was not looked at, of each side: `; skipped: 2 links in a, 1 special file in b`.
 fn passed_over(inputs: &[Input; 2], differences: &Differences, console: &Console) -> String {
     let is_special = |why: &Skip| {
         matches!(
@@ -343,7 +338,7 @@ fn passed_over(inputs: &[Input; 2], differences: &Differences, console: &Console
     let sides: Vec<_> = sides.collect();
     match sides.is_empty() {
         true => String::new(),
-        false => format!("; not looked at: {}", sides.join(", ")),
+        false => format!("; skipped: {}", sides.join(", ")),
     }
 }
 
@@ -388,7 +383,7 @@ impl Summary {
 
     fn words(&self, args: &Compare) -> String {
         if self.classes.is_empty() {
-            return "no file on either side, so nothing was compared".to_owned();
+            return "no files on either side; nothing was compared".to_owned();
         }
         let alike = match self.basis {
             Some(Basis::SizeAndTime) => "alike in name, size and time",

@@ -118,6 +118,11 @@ impl Console {
         self.raw_message(&[&self.name, &b": "[..], words, b"\n"].concat());
     }
 
+    /// Prints `hint: words` on standard error: what the user can do.
+    pub fn hint(&mut self, words: &str) {
+        self.raw_message(format!("hint: {words}\n").as_bytes());
+    }
+
     /// Prints a whole text on standard error, after the lines printed before.
     pub fn raw_message(&mut self, text: &[u8]) {
         self.lines.write();
@@ -130,14 +135,15 @@ impl Console {
 
     /// Tells that somebody is to type a list.
     pub fn tell_list_is_awaited(&mut self) {
-        self.message(b"reading a list from standard input; Ctrl-D ends it");
+        self.message(b"reading a checksum list from standard input; Ctrl-D ends it");
     }
 
     /// Tells whoever started the program without a word what it waits for: nothing else on a
     /// terminal does.
     pub fn tell_who_waits(&mut self) {
         if io::stdin().is_terminal() {
-            self.message(b"reading standard input, Ctrl-D ends it; --help tells more");
+            self.message(b"reading standard input; Ctrl-D ends it");
+            self.hint("lanesum --help");
         }
     }
 

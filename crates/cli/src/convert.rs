@@ -14,7 +14,6 @@ use std::process::ExitCode;
 use std::sync::{Arc, Mutex};
 
 use anyhow::{Context as _, anyhow, bail};
-use indicatif::HumanCount;
 use lanesum_checksum::check::{FormatOfList, List, ListError, Options};
 use lanesum_checksum::list::{self, ListReader, OneFolder, Snapshot};
 use lanesum_list::formats::{CannotHold, Format, Invocation, Kind, Layout, Line, Wrong};
@@ -23,9 +22,10 @@ use lanesum_list::{Algorithms, Dialect, Digest, Ending, Record};
 use crate::args::Convert;
 use crate::check::of_no_object;
 use crate::console::{self, Console, fail_to_write, locale_of_process, shown};
-use crate::failure::Usage;
+use crate::counts::counted;
+use crate::hints::Problem;
 use crate::output::{NotPlaced, Output, Target};
-use crate::{hints, signals, stdin};
+use crate::{failure, hints, signals, stdin};
 
 /// Writes the records of the lists.
 ///
@@ -39,7 +39,7 @@ pub fn run(args: &Convert) -> anyhow::Result<ExitCode> {
     if !args.to.has_header() {
         // What no list can have is told before any is read.
         layout.algorithms = args.to.algorithms();
-        args.to.writer(&layout).map_err(|cannot| Usage(cannot.to_string()))?;
+        args.to.writer(&layout).map_err(failure::usage)?;
     }
     let target = Target::of(args.output.as_deref())?;
     target.refuse_as_input(args.lists.iter().map(PathBuf::as_path))?;
@@ -55,7 +55,7 @@ pub fn run(args: &Convert) -> anyhow::Result<ExitCode> {
         Some(file) => Console::with_output(b"lanesum", locale_of_process(), file),
     }));
     let interruptions = signals.handle(&console, output.unfinished());
-    let writer = args.to.writer(&layout).map_err(|cannot| anyhow!("{cannot}"))?;
+    let writer = args.to.writer(&layout)?;
     let mut printer = Printer::new(&*writer, &console, only);
     let printed = printer.all(&mut inputs, &options).and_then(|()| printer.flush());
     if let Err(failure) = printed {
@@ -68,8 +68,8 @@ pub fn run(args: &Convert) -> anyhow::Result<ExitCode> {
     tell_left_out(args, etags, &mut console);
     let reading = hints::reading(args.algorithm, args.from, args.zero);
     for list in &of_windows {
-        let words = hints::of_backslashes(list, &format!("convert --to {}{reading}", args.to));
-        console.about(list.name(), &words);
+        let command = format!("convert --to {}{reading}", args.to);
+        hints::of_backslashes(list, &command).print(list.name(), &mut console);
     }
     if args.to == Kind::Gnu || (args.to == Kind::BagIt && !is_in_a_bag(name)) {
         tell_algorithms(algorithms, &mut console);
@@ -105,12 +105,12 @@ fn no_list(
 
 /// Tells how many ETags no list of this format has.
 fn tell_left_out(args: &Convert, etags: u64, console: &mut Console) {
-    let etags = match etags {
-        0 => return,
-        1 => "1 ETag of several parts is".to_owned(),
-        etags => format!("{} ETags of several parts are", HumanCount(etags)),
-    };
-    let words = format!("{etags} left out, which lists in the format {} do not have", args.to);
+    if etags == 0 {
+        return;
+    }
+    let etags = counted(etags, "ETag", "ETags");
+    let words =
+        format!("left out {etags} of several parts: the format {} cannot hold them", args.to);
     console.message(words.as_bytes());
 }
 
@@ -120,10 +120,9 @@ fn tell_algorithms(written: Algorithms, console: &mut Console) {
     for algorithm in written.iter() {
         let reader = if algorithm.needs_key() { &keyed } else { &by_any };
         if !reader.tells(algorithm) {
-            let words = format!(
-                "the new list does not say that it is of {algorithm}: check it with -a {algorithm}"
-            );
+            let words = format!("the new list does not name its algorithm, {algorithm}");
             console.message(words.as_bytes());
+            console.hint(&format!("check it with -a {algorithm}"));
         }
     }
 }
@@ -136,11 +135,9 @@ fn is_in_a_bag(list: &Path) -> bool {
 
 /// Tells where the files are, which nothing in the new list does.
 fn tell_folder(folder: &[u8], console: &mut Console) {
-    let mut words = b"the names are in ".to_vec();
-    console.quote(&mut words, folder);
-    words.extend_from_slice(b", which the new list does not say: check it there, or with --root ");
-    console.quote(&mut words, folder);
-    console.message(&words);
+    let folder = console.shown(OsStr::from_bytes(folder));
+    console.message(format!("the names are relative to {folder}").as_bytes());
+    console.hint(&format!("check the new list with --root {folder}"));
 }
 
 fn options(args: &Convert) -> Options {
@@ -249,7 +246,7 @@ impl Input {
         let file = BufReader::with_capacity(1 << 16, &mut self.file);
         let text = list::open(file, options.dialect.ending());
         let text = text.map_err(|error| {
-            in_list(anyhow!(hints::of_unread_by_itself(&self.list, &error.into())))
+            in_list(hints::of_unread_by_itself(&self.list, &error.into()).into())
         })?;
         let head = text.get_ref().0.get_ref();
         let mut of_list = FormatOfList::new(&self.list, head, options);
@@ -294,7 +291,7 @@ impl Input {
             return Err(in_list(anyhow!("line {}: {}", last.max(1), Wrong::CutOff)));
         }
         if let Some(name) = options.name.as_ref().filter(|_| has_lines && !has_name) {
-            return Err(in_list(anyhow!(of_no_object(OsStr::from_bytes(name)))));
+            return Err(in_list(of_no_object(OsStr::from_bytes(name)).into()));
         }
         waiting.map_or(Ok(()), |record| each(record, &of_list))
     }
@@ -322,7 +319,7 @@ fn record(line: Line<'_>) -> anyhow::Result<Option<Record<'_>>> {
     match line {
         Line::Record { record, .. } => Ok(Some(record.with_etag_as_md5())),
         Line::Blank => Ok(None),
-        Line::Unknown(algorithm) => bail!("of {algorithm}, which is not known"),
+        Line::Unknown(algorithm) => bail!("unknown algorithm {algorithm}"),
         Line::Malformed => bail!("not a checksum line"),
         Line::Wrong(wrong) => Err(wrong.into()),
     }
@@ -386,10 +383,12 @@ fn survey(
 fn with_remedy(cannot: CannotHold, record: &Record<'_>) -> anyhow::Error {
     let is_in_parts = record.etag.is_some_and(|etag| etag.parts.is_some());
     match cannot {
-        CannotHold::NotOne(_) => anyhow!("{cannot}; --only ALG chooses"),
-        CannotHold::NoDigest(_) | CannotHold::Lacks { .. } if is_in_parts => anyhow!(
-            "{cannot}; its ETag of several parts is none: --to csv, json or jsonl leaves it out"
-        ),
+        CannotHold::NotOne(_) => Problem::new(cannot.to_string(), "choose one: --only ALG").into(),
+        CannotHold::NoDigest(_) | CannotHold::Lacks { .. } if is_in_parts => Problem::new(
+            format!("{cannot}; an ETag of several parts is not a digest"),
+            "--to csv, json or jsonl leaves it out",
+        )
+        .into(),
         cannot => cannot.into(),
     }
 }
@@ -450,7 +449,10 @@ impl<'run> Printer<'run> {
                 backslashes |= record.name.contains(&b'\\');
                 if !record.name.starts_with(b"/") {
                     let one = self.folder.take(folder(of_list, &working));
-                    let convert = |why| anyhow!("{name}: {why}; convert it by itself");
+                    let convert = |why| {
+                        let words = format!("{name}: {why}");
+                        anyhow::Error::from(Problem::new(words, "convert this list by itself"))
+                    };
                     one.map_err(|why| Failure::List(convert(why)))?;
                 }
                 self.record(record, &name)
@@ -461,8 +463,7 @@ impl<'run> Printer<'run> {
         }
         if self.is_empty {
             let names: Vec<_> = inputs.iter().map(Input::name).collect();
-            let words =
-                "no checksum line in it, so nothing is written; is it the right list, and whole?";
+            let words = "no checksum lines; nothing was written";
             return Err(Failure::List(anyhow!("{}: {words}", names.join(", "))));
         }
         self.text.clear();
@@ -483,7 +484,7 @@ impl<'run> Printer<'run> {
             Failure::List(error.context(format!("{list}: {name}")))
         };
         if only.is_empty() && !self.only.is_empty() {
-            return Err(fail(anyhow!("no digest of it is known that --only names")));
+            return Err(fail(anyhow!("no digest of an algorithm in --only")));
         }
         let algorithms = self.algorithms.union(only);
         if algorithms != self.algorithms {

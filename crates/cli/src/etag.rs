@@ -15,7 +15,8 @@ use lanesum_list::{Dialect, Ending};
 
 use crate::args::Etag;
 use crate::console::{self, Console, fail_to_write, locale_of_process};
-use crate::failure::{self, Usage};
+use crate::failure::{self, Hinted};
+use crate::hints::{self, Problem};
 use crate::paths::{About, Paths, Trees};
 use crate::progress::Display;
 use crate::signals;
@@ -26,8 +27,7 @@ use crate::signals;
 /// What keeps it from beginning: a bad pattern, a way to read that parts do not have.
 pub fn run(args: Etag) -> anyhow::Result<ExitCode> {
     if args.run.io == Io::Direct {
-        let words = "parts are read through the cache; leave out --io direct";
-        return Err(Usage(words.to_owned()).into());
+        return Err(Hinted::new("--io direct cannot read parts", "leave out --io direct").into());
     }
     let trees = Trees { walk: args.trees.options()? };
     let mut console = Console::new(b"lanesum", locale_of_process()).context("standard output")?;
@@ -81,10 +81,10 @@ fn warn_of_sizes(part_sizes: &[PartSize], console: &mut Console) {
         return;
     }
     let words = format!(
-        "parts of {}: S3 takes parts of {} to {}; other stores may take these",
-        others.join(", "),
+        "S3 takes parts of {} to {}, not of {}",
         etag::size_name(etag::LEAST_PART),
         etag::size_name(etag::LARGEST_PART),
+        others.join(" or "),
     );
     console.message(words.as_bytes());
 }
@@ -134,11 +134,13 @@ impl Printer {
         let Outcome { source, context, result, .. } = outcome;
         match context {
             About::Skipped(path, why) => {
-                console.about(path.as_os_str().as_bytes(), &why.to_string());
+                let hint = hints::of_skip(&path, why);
+                let problem = Problem { words: why.to_string(), hint };
+                problem.print(path.as_os_str().as_bytes(), console);
                 return Ok(());
             }
             About::Failed(_, name, why) => {
-                self.fail(&name, why, console);
+                self.fail(&name, why, None, console);
                 return Ok(());
             }
             About::File | About::Unseen => {}
@@ -147,7 +149,7 @@ impl Printer {
         match result {
             Ok(etags) => self.print(name, &etags, console),
             Err(error) => {
-                self.fail(name, error.to_string(), console);
+                self.fail(name, error.to_string(), None, console);
                 Ok(())
             }
         }
@@ -159,19 +161,22 @@ impl Printer {
         for (etag, size) in found.etags.iter().zip(&self.sizes) {
             match etag {
                 Ok(etag) => self.format.etag(&mut self.lines, etag, size.as_deref(), name),
-                Err(error) => too_many.push(error.to_string()),
+                Err(error) => too_many.push(error),
             }
         }
         if !self.lines.is_empty() {
             console.line(&self.lines)?;
         }
-        too_many.into_iter().for_each(|why| self.fail(name, why, console));
+        for why in too_many {
+            let hint = format!("use parts of {} or more", etag::size_name(why.least()));
+            self.fail(name, why.to_string(), Some(hint), console);
+        }
         Ok(())
     }
 
-    fn fail(&mut self, name: &[u8], mut why: String, console: &mut Console) {
-        why.extend(failure::did_you_mean(name));
+    fn fail(&mut self, name: &[u8], words: String, hint: Option<String>, console: &mut Console) {
+        let hint = hint.or_else(|| failure::did_you_mean(name));
         self.has_failed = true;
-        console.about(name, &why);
+        Problem { words, hint }.print(name, console);
     }
 }

@@ -13,8 +13,8 @@ use std::sync::LazyLock;
 use clap::error::{ContextKind, ContextValue};
 use lanesum_checksum::Algorithm;
 
-use crate::args;
 use crate::streams::{self, WriteError};
+use crate::{args, hints};
 
 /// Wrong usage that only showed after the command line was read.
 #[derive(Debug, thiserror::Error)]
@@ -29,6 +29,20 @@ pub struct Hinted {
     pub hint: String,
 }
 
+impl Hinted {
+    pub fn new(words: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { words: words.into(), hint: hint.into() }
+    }
+}
+
+/// Wrong usage that a library found, with its hint if there is one.
+pub fn usage(error: impl Error + 'static) -> anyhow::Error {
+    match hints::of_error(&error) {
+        Some(hint) => Hinted::new(error.to_string(), hint).into(),
+        None => Usage(error.to_string()).into(),
+    }
+}
+
 /// Tells an error; the exit code is 2 for wrong usage and 1 for what the system refused. Where what
 /// is printed has no reader, SIGPIPE ends the process.
 pub fn fail(error: &anyhow::Error) -> ExitCode {
@@ -41,11 +55,11 @@ pub fn fail(error: &anyhow::Error) -> ExitCode {
     let words: String = words.chars().flat_map(visible).collect();
     // Where there is no standard error, the exit code has to do.
     let _ = writeln!(streams::stderr(), "lanesum: {words}");
-    if let Some(Hinted { hint, .. }) = error.downcast_ref() {
+    if let Some(hint) = error.chain().find_map(hints::of_error) {
+        let hint: String = hint.chars().flat_map(visible).collect();
         let _ = writeln!(streams::stderr(), "hint: {hint}");
-        return ExitCode::from(2);
     }
-    if error.is::<Usage>() { ExitCode::from(2) } else { ExitCode::FAILURE }
+    if error.is::<Usage>() || error.is::<Hinted>() { ExitCode::from(2) } else { ExitCode::FAILURE }
 }
 
 /// A character as it can stand in a message.
@@ -62,17 +76,19 @@ fn visible(character: char) -> impl Iterator<Item = char> {
 /// # Errors
 /// The first path is called like a command, or almost so, or as somebody may guess a command is
 /// called, and there is no such file.
-pub fn refuse_late_command(paths: &[PathBuf]) -> Result<(), Usage> {
+pub fn refuse_late_command(paths: &[PathBuf]) -> Result<(), Hinted> {
     match paths.first().map(|path| path.as_os_str()) {
         Some(_) if env::args_os().any(|arg| arg == "--") => Ok(()),
         Some(word) if fs::symlink_metadata(word).is_ok() => Ok(()),
         Some(word) if args::is_command(word.as_bytes()) => {
-            Err(Usage(after_the_command(&word.to_string_lossy())))
+            let command = word.to_string_lossy();
+            let words = format!("options before the command {command}");
+            Err(Hinted::new(words, format!("lanesum {command} [OPTIONS] ...")))
         }
         Some(word) => match word.to_str().and_then(command_meant) {
             Some(command) => {
-                let words = format!("no such command or file; did you mean lanesum {command}?");
-                Err(Usage(format!("{}: {words}", word.display())))
+                let words = format!("{}: no such command or file", word.display());
+                Err(Hinted::new(words, format!("did you mean lanesum {command}?")))
             }
             None => Ok(()),
         },
@@ -84,7 +100,7 @@ pub fn refuse_late_command(paths: &[PathBuf]) -> Result<(), Usage> {
 ///
 /// # Errors
 /// That is the command line.
-pub fn refuse_late_help() -> Result<(), Usage> {
+pub fn refuse_late_help() -> Result<(), Hinted> {
     let mut words = env::args_os().skip(1);
     let (Some(command), Some(help), None) = (words.next(), words.next(), words.next()) else {
         return Ok(());
@@ -97,7 +113,7 @@ pub fn refuse_late_help() -> Result<(), Usage> {
     if fs::symlink_metadata(help).is_ok() {
         return Ok(());
     }
-    Err(Usage(format!("help: no such file; lanesum help {command} tells what {command} does")))
+    Err(Hinted::new("help: no such file", format!("lanesum help {command}")))
 }
 
 /// Refuses `audit`: two commands compare files with the catalog, and only one reads them.
@@ -120,11 +136,12 @@ pub fn refuse_audit() -> Result<(), Hinted> {
 ///
 /// # Errors
 /// The program is called so.
-pub fn refuse_other_name(program: &OsStr) -> Result<(), Usage> {
+pub fn refuse_other_name(program: &OsStr) -> anyhow::Result<()> {
     let name = Path::new(program).file_name().unwrap_or_default();
     let algorithm = match name.to_str() {
         Some(name @ ("cksum" | "sum" | "sha384sum" | "b2sum")) => {
-            return Err(Usage(format!("called as {name}, whose algorithms it does not have")));
+            let words = format!("called as {name}, whose algorithms lanesum does not have");
+            return Err(Usage(words).into());
         }
         Some("xxhsum") => "xxh64",
         Some(name) => match name.strip_suffix("sum") {
@@ -135,13 +152,12 @@ pub fn refuse_other_name(program: &OsStr) -> Result<(), Usage> {
         None => return Ok(()),
     };
     let name = name.display();
-    Err(Usage(format!(
-        "called as {name}, which it is not; `lanesum -a {algorithm}` computes these"
-    )))
+    let words = format!("called as {name}, which lanesum does not replace");
+    Err(Hinted::new(words, format!("lanesum -a {algorithm}")).into())
 }
 
 fn after_the_command(command: &str) -> String {
-    format!("options come after the command: lanesum {command} ...")
+    format!("options follow the command: lanesum {command} ...")
 }
 
 /// What the name of a file that is not there may have been meant for: a command, behind what it is
@@ -152,7 +168,7 @@ pub fn did_you_mean(name: &[u8]) -> Option<String> {
     let is_there = || fs::symlink_metadata(OsStr::from_bytes(name)).is_ok();
     let is_behind = args::is_command(name) && !args::is_command(first.as_bytes()) && !is_there();
     let command = is_behind.then(|| String::from_utf8_lossy(name))?;
-    Some(format!("; the command comes first: lanesum {command} ..."))
+    Some(format!("the command comes first: lanesum {command} ..."))
 }
 
 /// What a word may stand for that is no command.
@@ -243,9 +259,7 @@ fn tip(option: &str) -> Option<String> {
         match command.as_bytes() {
             b"bag" => {
                 return Some(
-                    "'lanesum bag validate DIR' tells what is not as the manifests have it, and \
-                     writes nothing"
-                        .to_owned(),
+                    "'lanesum bag validate DIR' lists differences and writes nothing".to_owned(),
                 );
             }
             b"update" => {
@@ -275,7 +289,7 @@ fn tip(option: &str) -> Option<String> {
     if option.starts_with("--")
         && let Ok(algorithm) = name.parse::<Algorithm>()
     {
-        return Some(format!("-a {algorithm} chooses the algorithm"));
+        return Some(format!("use -a {algorithm}"));
     }
     let known = OF_OTHERS.iter().find(|(options, _)| options.contains(&option));
     known.map(|&(_, tip)| tip.to_owned())
@@ -289,9 +303,9 @@ const OF_CATALOG: [&[u8]; 11] = [
 
 /// Options of md5sum, hashdeep, RHash and their like that lanesum has no use for.
 const OF_OTHERS: [(&[&str], &str); 5] = [
-    (&["-c", "--check"], "lists are checked by 'lanesum check LIST', without -c"),
-    (&["-r", "-R", "--recursive"], "folders are walked anyway: leave it out"),
-    (&["-q", "--quiet"], "no more is told than has to be: leave it out"),
-    (&["-v", "--verbose"], "what there is to tell is told anyway: leave it out"),
-    (&["-b", "-t", "--binary", "--text"], "files are read byte for byte: leave it out"),
+    (&["-c", "--check"], "'lanesum check LIST' checks lists"),
+    (&["-r", "-R", "--recursive"], "directories are always read recursively: leave it out"),
+    (&["-q", "--quiet"], "there is nothing to silence: leave it out"),
+    (&["-v", "--verbose"], "all messages are always printed: leave it out"),
+    (&["-b", "-t", "--binary", "--text"], "files are always read as bytes: leave it out"),
 ];

@@ -49,25 +49,42 @@ fn man(command: Command, text: &mut Vec<u8>) -> io::Result<()> {
     page.render_name_section(text)?;
     page.render_synopsis_section(text)?;
     page.render_description_section(text)?;
+    writeln!(
+        text,
+        ".PP\nWithout a command, lanesum does what \\fBlanesum sum\\fR does, with the same options."
+    )?;
     page.render_options_section(text)?;
     for (name, sub) in sections(&command) {
         writeln!(text, ".SH \"{}\"", name.to_uppercase())?;
         let sub = sub.bin_name(name);
-        let sub_has_more = sub.get_after_help().is_some();
+        let after_help = sub.get_after_help().map(ToString::to_string);
         let mut section = Vec::new();
         let page = clap_mangen::Man::new(sub);
         page.render_description_section(&mut section)?;
         page.render_synopsis_section(&mut section)?;
         page.render_options_section(&mut section)?;
-        if sub_has_more {
-            page.render_extra_section(&mut section)?;
-        }
+        render_blocks(&after_help.unwrap_or_default(), &mut section)?;
         // Sections of a command are parts of its own.
         let section = String::from_utf8_lossy(&section).replace("\n.SH ", "\n.SS ");
-        let section = section.replace("\n.SS EXTRA\n", "\n.SS \"EXIT CODES\"\n");
         let section = section.strip_prefix(".SH ").map_or(section.clone(), |s| format!(".SS {s}"));
         text.write_all(section.as_bytes())?;
     }
-    page.render_extra_section(text)?;
+    let after_help = command.get_after_help().map(ToString::to_string);
+    render_blocks(&after_help.unwrap_or_default(), text)?;
     page.render_version_section(text)
+}
+
+/// Renders the text behind the options, line for line: a section for each of its headings.
+fn render_blocks(after_help: &str, text: &mut Vec<u8>) -> io::Result<()> {
+    for block in after_help.split("\n\n") {
+        let Some((heading, lines)) = block.trim().split_once(":\n") else { continue };
+        writeln!(text, ".SH \"{}\"\n.nf", heading.to_uppercase())?;
+        for line in lines.lines() {
+            // A line that begins with a point or an apostrophe would be a request.
+            let line = line.replace('\\', "\\e").replace('-', "\\-");
+            writeln!(text, "\\&{line}")?;
+        }
+        writeln!(text, ".fi")?;
+    }
+    Ok(())
 }

@@ -1,18 +1,24 @@
-//! What to do about lists that others wrote: words that several verbs say.
+//! Hints: what the user can do about a problem. One line each, a command or a short sentence.
 
+use std::error::Error;
 use std::ffi::OsStr;
 use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
+use lanesum_bag::BagError;
 use lanesum_checksum::Algorithm;
 use lanesum_checksum::check::{List, ListError};
-use lanesum_checksum::hints::{Hint, Lookup, NotFound, Says, Written, is_escaped};
-use lanesum_list::formats::Kind;
+use lanesum_checksum::hints::{Doubt, Hint, Lookup, NotFound, Says, Written, is_escaped};
+use lanesum_checksum::journal::JournalError;
+use lanesum_checksum::walk::Skip;
+use lanesum_list::formats::{CannotHold, Kind, Wrong};
+use lanesum_list::start::NotAList;
 
 use crate::console::{Console, shown};
+use crate::failure::Hinted;
 
-/// How remedies are called here.
+/// The names of the options.
 pub const SAYS: Says =
     Says { algorithm: |it| format!("-a {it}"), key: "--key-file FILE", bagit: "--from bagit" };
 
@@ -50,40 +56,189 @@ impl Command {
     }
 }
 
-/// Why a list could not be read, with the filter through which it is to go before the command.
-pub fn of_unread(list: &List, error: &ListError, command: &str) -> String {
-    if let Some((words, filter)) = filtered(error) {
-        return through(list, &words, filter, command);
+/// A problem, and at most one hint: what the user can do.
+///
+/// As an error it makes the exit code 1.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{words}")]
+pub struct Problem {
+    pub words: String,
+    pub hint: Option<String>,
+}
+
+impl Problem {
+    /// A problem with a hint.
+    pub fn new(words: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { words: words.into(), hint: Some(hint.into()) }
+    }
+
+    /// Prints `lanesum: NAME: problem`, and the hint on a line of its own.
+    pub fn print(&self, name: &[u8], console: &mut Console) {
+        console.about(name, &self.words);
+        if let Some(hint) = &self.hint {
+            console.hint(hint);
+        }
+    }
+}
+
+impl From<Doubt> for Problem {
+    fn from(Doubt { words, hint }: Doubt) -> Self {
+        Self::new(words, hint)
+    }
+}
+
+/// Returns the hint for an error, if there is one. The causes of the error are not looked at.
+pub fn of_error(error: &(dyn Error + 'static)) -> Option<String> {
+    if let Some(Hinted { hint, .. }) = error.downcast_ref() {
+        return Some(hint.clone());
+    }
+    if let Some(Problem { hint, .. }) = error.downcast_ref() {
+        return hint.clone();
+    }
+    let hint = if let Some(wrong) = error.downcast_ref() {
+        of_wrong(wrong)
+    } else if let Some(cannot) = error.downcast_ref() {
+        of_cannot(cannot)
+    } else if let Some(error) = error.downcast_ref() {
+        of_journal(error)
+    } else if let Some(ListError::Changed) = error.downcast_ref() {
+        Some(AT_REST)
+    } else {
+        None
+    };
+    hint.map(str::to_owned)
+}
+
+/// The hint for an invalid record of a list.
+pub const fn of_wrong(wrong: &Wrong) -> Option<&'static str> {
+    Some(match wrong {
+        Wrong::NothingInHeader => "name the columns md5, sha256 or size, or algorithm and hash",
+        Wrong::NoName => "for the output of `aws s3api head-object`: --name NAME",
+        Wrong::NoObject => "check the names of the bucket and the prefix",
+        Wrong::PartSize => {
+            "`lanesum etag -p SIZE`, with one size, prints lists that can be checked"
+        }
+        Wrong::OtherObjects => "use the output of `aws s3api list-objects-v2`",
+        Wrong::Truncated => "list all objects: leave out --max-items",
+        Wrong::Prefixes => "list all objects: leave out --delimiter",
+        _ => return None,
+    })
+}
+
+/// The hint for a value that a format cannot hold.
+pub const fn of_cannot(cannot: &CannotHold) -> Option<&'static str> {
+    Some(match cannot {
+        CannotHold::NotOne(_) => "use one algorithm, or --format tag, csv or jsonl",
+        CannotHold::Name { .. } => "the formats csv, jsonl and tag can hold it",
+        CannotHold::EmptyName(_) => "the format tag can hold it",
+        CannotHold::Base64(_) => "the formats gnu, tag, csv, json and jsonl can hold it",
+        CannotHold::NulEnding(_) => "lines of the formats gnu and tag can",
+        _ => return None,
+    })
+}
+
+const fn of_journal(error: &JournalError) -> Option<&'static str> {
+    Some(match error {
+        JournalError::NotAJournal => "choose another name",
+        JournalError::OtherKey => "use the same key, or remove the file to start again",
+        JournalError::Link => "name the file that it leads to",
+        JournalError::InUse => "wait until that run ends, or choose another name",
+        _ => return None,
+    })
+}
+
+/// The hint for a file without a digest.
+pub const fn of_file(error: &lanesum_checksum::Error) -> Option<&'static str> {
+    match error {
+        lanesum_checksum::Error::NoDirect => Some("leave out --io direct"),
+        _ => None,
+    }
+}
+
+/// The hint for something that a walk skips.
+pub fn of_skip(path: &Path, why: Skip) -> Option<String> {
+    let repository =
+        || path.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    match why {
+        Skip::ForeignGit => Some(format!(
+            "git config --global --add safe.directory {}",
+            shown(std::path::absolute(repository()).unwrap_or_else(|_| repository().to_owned()))
+        )),
+        Skip::BrokenGit => Some(format!("git -C {} status", value(repository()))),
+        _ => None,
+    }
+}
+
+/// The hint for a bag that is not created or updated. `folder` is the bag.
+pub fn of_bag(error: &BagError, folder: &Path) -> Option<String> {
+    let hint = match error {
+        BagError::InPayload(_) => "create the bag outside of it",
+        BagError::IsABag => return Some(format!("lanesum bag update {}", value(folder))),
+        BagError::NotABag => return Some(format!("lanesum bag create {}", value(folder))),
+        BagError::HalfDone => return Some(format!("lanesum bag create {}", value(folder))),
+        BagError::Busy => "wait until it ends",
+        BagError::Algorithm(_) => "use md5, sha1, sha224, sha256 or sha512",
+        BagError::Encoding => "convert them to UTF-8, and say so in bagit.txt",
+        BagError::InTheWay(_) => "move it elsewhere",
+        BagError::NoManifest => {
+            "restore the manifest, or accept all files as they are: -a ALG --accept"
+        }
+        BagError::Lost => "restore it from a backup, or accept the bag as it is: --accept",
+        BagError::Doubtful => "restore damaged files from a backup, or record them: --accept",
+        BagError::Gone => "restore the files from a backup, or record the loss: --accept",
+        BagError::Unfinished(_) => "run the same command again",
+        BagError::Stuck { .. } => "solve the problem, then run the same command again",
+        _ => return None,
+    };
+    Some(hint.to_owned())
+}
+
+/// Why a list could not be read. `command` is the command that read it.
+pub fn of_unread(list: &List, error: &ListError, command: &str) -> Problem {
+    if let ListError::NotAList(what) = error
+        && let Some(filter) = what.filter()
+    {
+        return through(list, &what.to_string(), filter, command);
     }
     match (is_folder(error), list) {
         (true, List::Path(folder)) => {
-            let folder = value(folder);
-            format!("{A_FOLDER}: lanesum compare LIST {folder} holds a list against it")
+            Problem::new(A_FOLDER, format!("lanesum compare LIST {}", value(folder)))
         }
-        _ => error.to_string(),
+        _ => Problem { words: error.to_string(), hint: of_list(error) },
     }
 }
 
-/// The same, of a command that has no such place.
-pub fn of_unread_by_itself(list: &List, error: &ListError) -> String {
-    match (filtered(error), list) {
-        (Some((words, filter)), List::Path(path)) => {
-            format!("{words}; {filter} <{} makes a list of it", shown(path))
+/// The same, for a command that cannot be at the end of a pipeline.
+pub fn of_unread_by_itself(list: &List, error: &ListError) -> Problem {
+    match (error, list) {
+        (ListError::NotAList(what), List::Path(path)) if let Some(filter) = what.filter() => {
+            Problem::new(what.to_string(), format!("{filter} <{} makes a list of it", shown(path)))
         }
-        _ if is_folder(error) => A_FOLDER.to_owned(),
-        _ => error.to_string(),
+        _ if is_folder(error) => Problem { words: A_FOLDER.to_owned(), hint: None },
+        _ => Problem { words: error.to_string(), hint: of_list(error) },
     }
 }
 
-/// What a list is that a filter makes one of, and the filter.
-fn filtered(error: &ListError) -> Option<(String, &'static str)> {
-    let ListError::NotAList(what) = error else { return None };
-    let told = what.to_string();
-    let words = told.split_once("; ").map_or(&*told, |(words, _)| words);
-    Some((words.to_owned(), what.filter()?))
+const AT_REST: &str = "try again when no program writes to it";
+
+/// The hint for a list that was not read.
+fn of_list(error: &ListError) -> Option<String> {
+    let hint = match error {
+        ListError::NotAList(NotAList::NulEnded) => "use --zero",
+        ListError::NotAList(NotAList::NewlineEnded) => "leave out --zero",
+        ListError::NotAList(NotAList::OfDvc) => "dvc status",
+        ListError::NotAList(NotAList::OfWindows) => {
+            "in PowerShell: Get-FileHash -A MD5 * | Export-Csv -Encoding UTF8 list.csv"
+        }
+        ListError::NoKey(_) => "lanesum check --key-file FILE",
+        ListError::NothingCame => "check the command that writes the list",
+        ListError::Changed => AT_REST,
+        _ => return None,
+    };
+    Some(hint.to_owned())
 }
 
-const A_FOLDER: &str = "is a folder, not a list";
+const A_FOLDER: &str = "a directory, not a checksum list";
 
 fn is_folder(error: &ListError) -> bool {
     matches!(error, ListError::Open(error) | ListError::Read(error)
@@ -91,12 +246,12 @@ fn is_folder(error: &ListError) -> bool {
 }
 
 /// Of a list whose names are so, before the command that read it, which is to read it once more.
-pub fn of_backslashes(list: &List, command: &str) -> String {
+pub fn of_backslashes(list: &List, command: &str) -> Problem {
     of_windows(b"", list, command)
 }
 
 /// What to do about a list with names that are written so.
-pub fn of_written(written: &Written, list: &List, command: &str) -> String {
+pub fn of_written(written: &Written, list: &List, command: &str) -> Problem {
     let filter = match written {
         Written::Apart => "uconv -x any-nfc",
         Written::InOne => "uconv -x any-nfd",
@@ -108,7 +263,7 @@ pub fn of_written(written: &Written, list: &List, command: &str) -> String {
 }
 
 /// Of a list whose names are those of Windows, behind this.
-fn of_windows(before: &[u8], list: &List, command: &str) -> String {
+fn of_windows(before: &[u8], list: &List, command: &str) -> Problem {
     let words = Written::OfWindows(Vec::new()).words();
     let is_escaped = is_escaped(list);
     if before.is_empty() && !is_escaped {
@@ -120,12 +275,12 @@ fn of_windows(before: &[u8], list: &List, command: &str) -> String {
         return through(list, words, &sed(&slashes, command), command);
     }
     let told = shown(OsStr::from_bytes(before));
-    let words = format!("{words}, and begin with {told}, which those of the files do not");
+    let words = format!("{words}, and begin with {told}, unlike those of the files");
     match without(before) {
         Some(without) => {
             through(list, &words, &sed(&format!("{slashes}; {without}"), command), command)
         }
-        None => words,
+        None => Problem { words, hint: None },
     }
 }
 
@@ -137,7 +292,7 @@ fn without(before: &[u8]) -> Option<String> {
 
 /// Of a list with so many digests, each without a name. A single one is of the file that the list
 /// has its name from, where that is there.
-pub fn of_nameless(place: Lookup<'_>, digests: u64, command: &Command) -> String {
+pub fn of_nameless(place: Lookup<'_>, digests: u64, command: &Command) -> Problem {
     let name = match place.list {
         List::Path(path) if digests == 1 => name_of_list(path, place.folder()),
         _ => None,
@@ -145,10 +300,12 @@ pub fn of_nameless(place: Lookup<'_>, digests: u64, command: &Command) -> String
     if let Some(name) = name {
         let command = command.in_folder(place.folder());
         let filter = sed(&format!(r"/^\s*$/d; s|\s*$|  {name}|"), &command);
-        return through(place.list, "holds a digest and no name", &filter, &command);
+        return through(place.list, "contains a digest without a file name", &filter, &command);
     }
-    let words = if digests == 1 { "a digest and no name" } else { "digests and no names" };
-    format!("holds {words}; a line is to be a digest, two blanks and the name")
+    let words =
+        if digests == 1 { "a digest without a file name" } else { "digests without file names" };
+    let words = format!("contains {words}; expected \"DIGEST  NAME\"");
+    Problem { words, hint: None }
 }
 
 /// The name of the list without its last extension, as the replacement in a script for `sed` where
@@ -174,11 +331,12 @@ fn sed(script: &str, command: &str) -> String {
 }
 
 /// What is wrong with a list, and the filter through which it is to go before the command.
-fn through(list: &List, words: &str, filter: &str, command: &str) -> String {
-    match list {
-        List::Stdin => format!("{words}: put {filter} before lanesum {command}"),
-        List::Path(path) => format!("{words}: {filter} <{} | lanesum {command}", shown(path)),
-    }
+fn through(list: &List, words: &str, filter: &str, command: &str) -> Problem {
+    let hint = match list {
+        List::Stdin => format!("put {filter} before lanesum {command}"),
+        List::Path(path) => format!("{filter} <{} | lanesum {command}", shown(path)),
+    };
+    Problem::new(words, hint)
 }
 
 /// Tells what names have in common that are not there, and what to do then; `entries` are those of
@@ -194,48 +352,46 @@ pub fn tell(
     for hint in not_found.hints(place, entries) {
         match hint {
             Hint::Told { folder, is_here, is_beside } => {
-                let mut words = b"it says that its names are in ".to_vec();
-                console.quote(&mut words, folder);
-                words.extend_from_slice(match (is_here, is_beside) {
-                    (true, _) => b"; its files are in the current folder: say --root .",
-                    (false, true) => b"",
-                    (false, false) => b"; --root DIR says where they are here",
-                });
-                console.about(list, &String::from_utf8_lossy(&words));
+                let folder = console.shown(OsStr::from_bytes(folder));
+                let words = format!("its files were in {folder}");
+                let hint = match (is_here, is_beside) {
+                    (true, _) => Some("the files are in the current directory: --root ."),
+                    (false, true) => None,
+                    (false, false) => Some("--root DIR names the directory of the files"),
+                };
+                Problem { words, hint: hint.map(str::to_owned) }.print(list, console);
             }
             Hint::Beside(folder) => {
-                let folder = value(folder);
-                let words = format!("its files are beside it; say --beside, or --root {folder}");
-                console.about(list, &words);
+                let hint = format!("use --beside, or --root {}", value(folder));
+                Problem::new("its files are in the directory of the list", hint)
+                    .print(list, console);
             }
             Hint::Without { prefix, folder, fitting } => {
-                let mut words = b"its files are without ".to_vec();
-                console.quote(&mut words, prefix);
-                words.extend_from_slice(b" in ");
-                console.quote(&mut words, folder.as_os_str().as_bytes());
-                let mut words = String::from_utf8_lossy(&words).into_owned();
+                let prefix_shown = console.shown(OsStr::from_bytes(prefix));
+                let words =
+                    format!("its files are in {}, without {prefix_shown}", console.shown(folder));
                 // Where the list says another folder, names are in this one.
                 let told_elsewhere = not_found.told().map(|_| Path::new("."));
-                match (fitting, &command.compared, without(prefix)) {
+                let problem = match (fitting, &command.compared, without(prefix)) {
                     (Some(fitting), Some(options), _) => {
-                        words += &compare_without(place.list, &fitting, options);
+                        Problem::new(words, compare_without(place.list, &fitting, options))
                     }
                     (Some(_), None, Some(without)) => {
                         let command = command.in_folder(place.folder().or(told_elsewhere));
-                        words = through(place.list, &words, &sed(&without, &command), &command);
+                        through(place.list, &words, &sed(&without, &command), &command)
                     }
-                    _ => {}
-                }
-                console.about(list, &words);
+                    _ => Problem { words, hint: None },
+                };
+                problem.print(list, console);
             }
             Hint::Written { name, written, folder } => {
-                let words = of_written(written, place.list, &command.in_folder(folder));
+                let problem = of_written(written, place.list, &command.in_folder(folder));
                 let about = if let Written::OfWindows(_) = written { list } else { name };
-                console.about(about, &words);
+                problem.print(about, console);
             }
             Hint::Backslashes => {
                 let command = command.in_folder(place.folder());
-                console.about(list, &of_backslashes(place.list, &command));
+                of_backslashes(place.list, &command).print(list, console);
             }
         }
     }
@@ -244,11 +400,11 @@ pub fn tell(
 /// `compare --strip` takes what all names begin with off them: what is told to be compared is the
 /// folder that then fits.
 fn compare_without(list: &List, fitting: &Path, options: &str) -> String {
-    let (say, list) = match list {
-        List::Stdin => ("pipe it into", "-".to_owned()),
-        List::Path(path) => ("say", value(path)),
+    let (begin, list) = match list {
+        List::Stdin => ("pipe it into ", "-".to_owned()),
+        List::Path(path) => ("", value(path)),
     };
-    format!("; {say} lanesum compare{options} --strip {list} {}", value(fitting))
+    format!("{begin}lanesum compare{options} --strip {list} {}", value(fitting))
 }
 
 #[cfg(test)]
@@ -256,10 +412,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_list_is_put_through_a_pipe_by_its_name() {
-        let words = of_backslashes(&List::Path("my list".into()), "check");
-        assert!(words.ends_with(": tr '\\\\' / <'my list' | lanesum check"), "{words}");
-        let words = of_backslashes(&List::Stdin, "check");
-        assert!(words.ends_with(": put tr '\\\\' / before lanesum check"), "{words}");
+    fn hint_is_a_pipeline_from_the_list() {
+        let hint = of_backslashes(&List::Path("my list".into()), "check").hint.unwrap();
+        assert_eq!(hint, "tr '\\\\' / <'my list' | lanesum check");
+        let hint = of_backslashes(&List::Stdin, "check").hint.unwrap();
+        assert_eq!(hint, "put tr '\\\\' / before lanesum check");
     }
 }

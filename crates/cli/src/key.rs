@@ -10,7 +10,8 @@ use lanesum_checksum::{Algorithm, Algorithms, Key};
 use lanesum_list::names_standard_input;
 
 use crate::console::{Console, shown};
-use crate::failure::Usage;
+use crate::failure::Hinted;
+use crate::hints;
 use crate::stdin;
 
 /// Reading or writing by the group or by others.
@@ -30,7 +31,7 @@ impl KeyFile {
     /// # Errors
     /// An algorithm needs a key and no file is named, or takes none and one is, or the file cannot
     /// be read or holds no key that fits.
-    pub fn open(path: Option<&Path>, algorithms: Algorithms) -> Result<Option<Self>, Usage> {
+    pub fn open(path: Option<&Path>, algorithms: Algorithms) -> Result<Option<Self>, Hinted> {
         let Some(path) = path else {
             return algorithms
                 .iter()
@@ -41,18 +42,19 @@ impl KeyFile {
             // What does not fit the key would be refused next.
             let key = read(path).ok().and_then(|(content, _)| Key::from_bytes(&content));
             let keyed = keyed(key.as_ref());
-            return Err(Usage(format!("{unkeyed} takes no key; with --key-file say {keyed}")));
+            let words = format!("{unkeyed} takes no key");
+            return Err(Hinted::new(words, format!("with --key-file, use {keyed}")));
         }
         let about = |words: String, algorithms| {
-            Usage(format!("{}: {words}; {}", shown(path), holds(algorithms)))
+            Hinted::new(format!("{}: {words}", shown(path)), holds(algorithms))
         };
         let (content, metadata) = read(path)
             .map_err(|error| about(lanesum_checksum::error::message(&error), algorithms))?;
         let length = length(content.len());
         let key = Key::from_bytes(&content)
-            .ok_or_else(|| about(format!("{length} no key"), algorithms))?;
+            .ok_or_else(|| about(format!("{length} not a key"), algorithms))?;
         if let Some(unfit) = algorithms.iter().find(|&algorithm| !key.fits(algorithm)) {
-            return Err(about(format!("{length} no key for {unfit}"), unfit.into()));
+            return Err(about(format!("{length} not a key for {unfit}"), unfit.into()));
         }
         Ok(Some(Self { path: path.to_owned(), key, open_mode: open_mode(&metadata) }))
     }
@@ -60,10 +62,10 @@ impl KeyFile {
     /// Warns when others may read the file: their checksums would be as good as the owner's.
     pub fn warn(&self, console: &mut Console) {
         if let Some(mode) = self.open_mode {
-            let words = format!(
-                "warning: mode {mode:04o} lets others read or replace this key; make it 0600"
-            );
+            let words =
+                format!("warning: mode {mode:04o} lets other users read or replace the key");
             console.about(self.path.as_os_str().as_bytes(), &words);
+            console.hint(&format!("chmod 600 {}", hints::value(&self.path)));
         }
     }
 }
@@ -73,13 +75,15 @@ impl KeyFile {
 ///
 /// # Errors
 /// It does, and `shared` is what else comes from there.
-pub fn refuse_shared(path: Option<&Path>, shared: Option<&str>) -> Result<(), Usage> {
+pub fn refuse_shared(path: Option<&Path>, shared: Option<&str>) -> Result<(), Hinted> {
     match (path, shared) {
-        (Some(path), Some(shared)) if comes_from_there(path) => Err(Usage(format!(
-            "{}: the key cannot come from standard input when {shared} from there; name a file, or \
-             another descriptor: --key-file /dev/fd/3 3<FILE",
-            shown(path)
-        ))),
+        (Some(path), Some(shared)) if comes_from_there(path) => Err(Hinted::new(
+            format!(
+                "{}: the key cannot come from standard input when {shared} from there",
+                shown(path)
+            ),
+            "use another descriptor: --key-file /dev/fd/3 3<FILE",
+        )),
         _ => Ok(()),
     }
 }
@@ -91,9 +95,9 @@ fn comes_from_there(key: &Path) -> bool {
 }
 
 /// The error of an algorithm that has no key.
-fn missing(algorithm: Algorithm) -> Usage {
+fn missing(algorithm: Algorithm) -> Hinted {
     let holds = holds(algorithm.into());
-    Usage(format!("{algorithm} needs a key: say --key-file FILE; {holds}"))
+    Hinted::new(format!("{algorithm} needs a key"), format!("--key-file FILE; {holds}"))
 }
 
 /// No more of a file than shows whether it holds a key.
@@ -132,8 +136,8 @@ fn holds(algorithms: Algorithms) -> String {
     };
     let (bytes, digits) = (either(1), either(2));
     format!(
-        "a key file holds {bytes} bytes, from /dev/urandom for instance, or {digits} hexadecimal \
-         digits"
+        "a key file contains {bytes} bytes (for example from /dev/urandom), or {digits} \
+         hexadecimal digits"
     )
 }
 

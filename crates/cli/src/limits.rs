@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_process_has_is_read() {
+    fn memory_of_the_process_is_read() {
         let status = "Name:\tx\nVmPeak:\t    9 kB\nVmSize:\t    4404 kB\n";
         assert_eq!(in_status(status, "VmSize:"), Some(4404 << 10));
         assert_eq!(in_status(status, "VmData:"), None);

@@ -54,7 +54,7 @@ fn main() -> ExitCode {
         return md5sum::main(&name, words, md5sum::Environment::of_process());
     }
     if let Err(usage) = failure::refuse_other_name(&program) {
-        return failure::fail(&usage.into());
+        return failure::fail(&usage);
     }
     if let Err(usage) = failure::refuse_late_help() {
         return failure::fail(&usage.into());

@@ -106,7 +106,7 @@ impl Target {
         match paths.find(is_target) {
             None => Ok(()),
             Some(input) => Err(Usage(format!(
-                "{}: is to be read, and to be replaced by the list (--output {})",
+                "{}: is an input, and would be replaced by the list (--output {})",
                 shown(input),
                 shown(name)
             ))),
@@ -119,10 +119,9 @@ impl Target {
     /// The target is such.
     pub fn refuse_half(&self, all_or_nothing: bool) -> Result<(), Usage> {
         match self {
-            Self::Stdout | Self::Special(_) if all_or_nothing => Err(Usage(
-                "--all-or-nothing needs a file as --output, which can wait for the whole list"
-                    .into(),
-            )),
+            Self::Stdout | Self::Special(_) if all_or_nothing => {
+                Err(Usage("--all-or-nothing needs a file: --output FILE".into()))
+            }
             _ => Ok(()),
         }
     }
@@ -266,9 +265,9 @@ impl Output {
 /// Why a list is not in its place.
 #[derive(Debug, thiserror::Error)]
 pub enum NotPlaced {
-    #[error("{}; it is as it was", message(.0))]
+    #[error("{}; the file is unchanged", message(.0))]
     AsItWas(io::Error),
-    #[error("{}; it may be overwritten in part; the whole list is {}", message(.error), shown(.list))]
+    #[error("{}; the file may be partly overwritten, and the complete list is {}", message(.error), shown(.list))]
     Damaged { error: io::Error, list: PathBuf },
 }
 

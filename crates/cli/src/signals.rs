@@ -29,7 +29,7 @@ const ENDING: [i32; 11] = [
 const PATIENCE: Duration = Duration::from_millis(500);
 
 /// Told where a run could have kept something, to go on from.
-const NOTHING_KEPT: &[u8] = b"interrupted; the first file was not whole yet, so nothing is kept";
+const NOTHING_KEPT: &[u8] = b"interrupted before the first file was finished; nothing is kept";
 
 /// Signals that are caught: none of them ends the program until they are handled.
 pub struct Caught {

@@ -59,7 +59,8 @@ pub fn run(paths: &[PathBuf]) -> anyhow::Result<ExitCode> {
     let bytes = progress.bytes.load(Ordering::Relaxed);
     drop(run);
     if bytes == 0 {
-        console.message(b"nothing was read: name files that hold something, or folders of them");
+        console.message(b"nothing was read");
+        console.hint("name files that are not empty, or directories of such files");
         return Ok(ExitCode::FAILURE);
     }
     let words = words(read, bytes, time, &media);
@@ -99,7 +100,7 @@ fn jobs(paths: Vec<PathBuf>) -> impl Iterator<Item = Job<Found>> + Send {
 /// The system's, and that it is no regular file.
 fn drop_from_cache(path: &Path) -> io::Result<()> {
     if !path.metadata()?.is_file() {
-        return Err(io::Error::new(ErrorKind::InvalidInput, "no regular file; left out"));
+        return Err(io::Error::new(ErrorKind::InvalidInput, "not a regular file, skipped"));
     }
     // Where that is not possible, the files come from the cache, which is told then; or it may not
     // be read, which is told when it is.
@@ -113,28 +114,25 @@ fn drop_from_cache(path: &Path) -> io::Result<()> {
 fn words(files: u64, bytes: u64, time: Duration, media: &Media) -> String {
     let mut words = format!("{}, {}\n", counts::files(files), bytes_in(bytes, time));
     if !media.were_read {
-        words += "all came from memory: it has no medium, or is not written to it yet\n";
+        words += "all data came from memory, none from a storage medium\n";
         return words;
     }
     words += &match media.seek {
         Some(seek) => format!(
-            "a first read took {:.1} ms, as on a disk that has to seek: files are read in the order in \
-             which they lie\n",
+            "first reads take {:.1} ms, as on a hard disk: files are read in their order on the disk\n",
             seek.as_secs_f64() * 1e3
         ),
-        None => {
-            "no first read took 4 ms: short files are read in the order in which they come\n".into()
-        }
+        None => "first reads take less than 4 ms: short files are read in the order of the walk\n"
+            .into(),
     };
     if media.at_once.is_empty() {
-        words +=
-            "there was too little of long files to tell how many at once it likes to be read\n";
+        words += "too few long files to measure how many should be read at once\n";
     }
     for AtOnce { device, files, .. } in &media.at_once {
         let (major, minor) = (rustix::fs::major(*device), rustix::fs::minor(*device));
         words += &match files {
-            1 => format!("device {major}:{minor} likes long files to be read one at a time\n"),
-            _ => format!("device {major}:{minor} likes {files} long files to be read at once\n"),
+            1 => format!("device {major}:{minor} reads long files fastest one at a time\n"),
+            _ => format!("device {major}:{minor} reads long files fastest {files} at once\n"),
         };
     }
     words
@@ -145,12 +143,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_found_is_told() {
+    fn measurements_are_printed() {
         let of = |media| words(24, 1_000_000_000, Duration::from_secs(5), &media);
         assert_eq!(
             of(Media::default()),
             "24 files, 1.00 GB in 5.00 s (200.00 MB/s)\n\
-             all came from memory: it has no medium, or is not written to it yet\n"
+             all data came from memory, none from a storage medium\n"
         );
         let at_once = |device, files| {
             let mut at_once = AtOnce::default();
@@ -165,19 +163,14 @@ mod tests {
         seeks.at_once = vec![one, many];
         assert_eq!(
             of(seeks).split_once('\n').expect("lines").1,
-            "a first read took 8.1 ms, as on a disk that has to seek: files are read in the order in \
-             which they lie\n\
-             device 8:1 likes long files to be read one at a time\n\
-             device 259:0 likes 32 long files to be read at once\n"
+            "first reads take 8.1 ms, as on a hard disk: files are read in their order on the disk\n\
+             device 8:1 reads long files fastest one at a time\n\
+             device 259:0 reads long files fastest 32 at once\n"
         );
         let mut solid = Media::default();
         solid.were_read = true;
         let words = of(solid);
-        assert!(words.contains("4 ms: short files are read in the order in which they come\n"));
-        assert!(
-            words.ends_with(
-                "too little of long files to tell how many at once it likes to be read\n"
-            )
-        );
+        assert!(words.contains("less than 4 ms: short files are read in the order of the walk\n"));
+        assert!(words.ends_with("too few long files to measure how many should be read at once\n"));
     }
 }

@@ -19,7 +19,8 @@ use lanesum_list::formats::{Format, Invocation, Kind};
 use crate::args::{Run, Sum, When};
 use crate::console::{self, Console, fail_to_write, locale_of_process, shown};
 use crate::counts::counted;
-use crate::failure::{self, Usage};
+use crate::failure;
+use crate::hints::{self, Problem};
 use crate::key::{self, KeyFile};
 use crate::limits;
 use crate::output::{Gap, Missing, Output, Partial, Target};
@@ -86,12 +87,10 @@ pub fn run(args: Sum) -> anyhow::Result<ExitCode> {
 
 /// Tells how many links in trees lead to what the list may lack.
 fn tell_links(links: u64, console: &mut Console) {
-    let (were, them) = if links == 1 { ("was", "it") } else { ("were", "them") };
-    let links = match links {
-        0 => return,
-        links => counted(links, "link", "links"),
-    };
-    console.message(format!("{links} {were} passed over; --follow follows {them}").as_bytes());
+    if links > 0 {
+        console.message(format!("skipped {}", counted(links, "link", "links")).as_bytes());
+        console.hint("--follow follows links");
+    }
 }
 
 /// How a run ended.
@@ -143,18 +142,17 @@ fn end(
         }
         let mut words = lanesum_checksum::error::message(&error);
         if is_in_file {
-            words.push_str("; it is as it was");
+            words.push_str("; the file is unchanged");
         }
         console.about(name.as_os_str().as_bytes(), &words);
         return Ok(Ended::NoList(ExitCode::FAILURE));
     }
     let why_not = match (missing.is_none(), is_empty) {
-        (false, true) => Some("not written, since nothing could be read"),
-        (false, false) if args.all_or_nothing => Some(
-            "not written, since not all could be read; --exclude what cannot, or do without \
-             --all-or-nothing",
-        ),
-        (true, true) => Some("not written, since there is no file to put into it"),
+        (false, true) => Some("not written: no file could be read"),
+        (false, false) if args.all_or_nothing => {
+            Some("not written: not all files could be read (--all-or-nothing)")
+        }
+        (true, true) => Some("not written: there are no files"),
         _ => None,
     };
     if let Some(words) = why_not.filter(|_| is_in_file) {
@@ -162,7 +160,7 @@ fn end(
         return Ok(Ended::NoList(ExitCode::FAILURE));
     }
     if missing.is_none() && is_empty {
-        console.message(b"there was no file, so the list is empty");
+        console.message(b"no files; the list is empty");
     }
     output.finish(interruptions).with_context(|| shown(name))?;
     if missing.is_none() {
@@ -293,9 +291,11 @@ impl<'run> Printer<'run> {
         let (name, is_named, error) = match (about, source, result) {
             (About::Skipped(_, Skip::Link), ..) => return self.links += 1,
             (About::Skipped(path, why), ..) => {
-                return console().about(path.as_os_str().as_bytes(), &why.to_string());
+                let hint = hints::of_skip(&path, why);
+                let problem = Problem { words: why.to_string(), hint };
+                return problem.print(path.as_os_str().as_bytes(), &mut console());
             }
-            (About::Failed(gap, name, why), ..) => return self.failed(gap, &name, why),
+            (About::Failed(gap, name, why), ..) => return self.failed(gap, &name, why, None),
             (About::Unseen, Source::Path(path), Err(error)) if is_folder(&error) => {
                 self.looks.found_folder();
                 return self.walk(path);
@@ -318,7 +318,10 @@ impl<'run> Printer<'run> {
                 console().about(&name, &error.to_string());
             }
             Error::OwnOutput => {}
-            error => self.failed(Gap::File, &name, error.to_string()),
+            error => {
+                let hint = hints::of_file(&error);
+                self.failed(Gap::File, &name, error.to_string(), hint);
+            }
         }
     }
 
@@ -341,17 +344,20 @@ impl<'run> Printer<'run> {
                 self.printed.is_empty = false;
                 self.print_text();
             }
-            Err(cannot) => self.failed(Gap::File, &record.name, cannot.to_string()),
+            Err(cannot) => {
+                let hint = hints::of_cannot(&cannot);
+                self.failed(Gap::File, &record.name, cannot.to_string(), hint);
+            }
         }
     }
 
-    fn failed(&mut self, gap: Gap, name: &[u8], mut why: String) {
+    fn failed(&mut self, gap: Gap, name: &[u8], words: String, hint: Option<&str>) {
         self.printed.missing.note(gap, name);
-        why.extend(failure::did_you_mean(name));
+        let mut hint = hint.map(str::to_owned).or_else(|| failure::did_you_mean(name));
         if self.names_end_with_nul && name.contains(&b'\n') {
-            why.push_str("; names end with NUL here: find -print0, or tr '\\n' '\\0'");
+            hint = Some("names must end with NUL: find -print0, or tr '\\n' '\\0'".to_owned());
         }
-        console::lock(self.console).about(name, &why);
+        Problem { words, hint }.print(name, &mut console::lock(self.console));
     }
 
     /// Prints a piece of the list, unless one before could not be printed.
@@ -387,12 +393,12 @@ fn name(source: &Source) -> &[u8] {
 }
 
 /// How the list is written.
-fn format(args: &Sum) -> Result<Box<dyn Format>, Usage> {
+fn format(args: &Sum) -> anyhow::Result<Box<dyn Format>> {
     let (kind, mut layout) = (args.kind()?, args.layout());
     if kind == Kind::Hashdeep {
         layout.invocation = Some(invocation());
     }
-    kind.writer(&layout).map_err(|cannot| Usage(cannot.to_string()))
+    kind.writer(&layout).map_err(failure::usage)
 }
 
 /// How this process was called.

@@ -143,7 +143,7 @@ fn the_table_has_no_way_round() {
 }
 
 #[test]
-fn what_points_up_or_is_unknown_is_found() {
+fn upward_and_unknown_dependencies_are_found() {
     let check = |name: &str, uses: &[&str]| {
         let uses = uses.iter().map(|&uses| uses.to_owned()).collect();
         violations(&Package { name: name.to_owned(), uses, roots: Vec::new() })

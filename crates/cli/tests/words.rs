@@ -239,12 +239,18 @@ fn help(command: &[String]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
+/// The headings of lists of commands.
+const COMMANDS: [&str; 4] = ["Commands:", "Checksums:", "Catalog:", "Other:"];
+
 /// The names of the commands that a help text lists.
 fn listed(help: &str) -> Vec<&str> {
-    let rows = help.lines().skip_while(|line| *line != "Commands:").skip(1);
-    let rows = rows.take_while(|line| !line.is_empty());
+    let sections = help.split("\n\n");
+    let rows = sections.filter_map(|section| {
+        let (heading, rows) = section.trim_start().split_once('\n')?;
+        COMMANDS.contains(&heading).then(|| rows.lines())
+    });
     // A row that continues the one above is indented further.
-    let names = rows.filter_map(|row| row.strip_prefix("  ")?.split(' ').next());
+    let names = rows.flatten().filter_map(|row| row.strip_prefix("  ")?.split(' ').next());
     names.filter(|name| !["", "help", GNU].contains(name)).collect()
 }
 

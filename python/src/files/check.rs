@@ -288,8 +288,8 @@ impl Report {
             tell(&SAYS.of_encoded());
         }
         let (is_told, has_key) = (self.is_told, self.options.engine.key.is_some());
-        for words in SAYS.of_doubtful(list, tally, self.options.dialect, is_told, has_key) {
-            tell(&words);
+        for doubt in SAYS.of_doubtful(list, tally, self.options.dialect, is_told, has_key) {
+            tell(&words::of_doubt(doubt));
         }
         if tally.entries() > 0 && tally.entries() == tally.missing {
             self.bad_lists += 1;

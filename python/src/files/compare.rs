@@ -205,8 +205,8 @@ fn tell_other_algorithms(
         let Input::List(list) = input else { continue };
         let mut tell = |words: &str| problems.push(format!("{}: {words}", path(input).display()));
         for taken_for in doubts.untagged.intersection(doubtful).iter().filter(|_| !is_told) {
-            if let Some(words) = SAYS.of_untagged(list, dialect, taken_for, false) {
-                tell(&format!("no digest in it is its file's, {words}"));
+            if let Some(doubt) = SAYS.of_untagged(list, dialect, taken_for, false) {
+                tell(&words::of_doubt(doubt));
             }
         }
         if doubtful.contains(Algorithm::Blake3) {

@@ -69,13 +69,13 @@ pub enum ListError {
     #[error(transparent)]
     NotAList(NotAList),
     /// A line is of an algorithm that needs a key, and there is none.
-    #[error("{0} needs the key that made the list; check it with --key-file")]
+    #[error("{0} needs the key that made the list")]
     NoKey(Algorithm),
     /// It is no regular file, which may be empty, and had no line that says anything.
-    #[error("no checksum line came; did what writes the list fail?")]
+    #[error("no checksum lines received")]
     NothingCame,
     /// It was another at its end than when it was opened: cut, or written anew.
-    #[error("it changed while it was read; try again once it is at rest")]
+    #[error("changed while it was read")]
     Changed,
     /// Reading it failed.
     #[error("read error: {}", crate::error::message(.0))]

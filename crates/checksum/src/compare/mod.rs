@@ -428,7 +428,7 @@ impl Differences {
                 State::Known => {}
                 State::LeftOut => return (Class::NotCompared, None, Some("it is the list")),
                 State::PassedOver => {
-                    let reason = "it is there, but as a link, or left out";
+                    let reason = "it exists, but is a link, or excluded";
                     return (Class::NotCompared, None, Some(reason));
                 }
                 State::OtherEtag => return (Class::Changed, Some(Basis::Digest), None),
@@ -436,7 +436,7 @@ impl Differences {
                 State::Unreadable => return (Class::Unreadable, None, side.reason(number)),
                 State::ChangedWhileRead => return (Class::ChangedWhileRead, None, None),
                 State::Contradictory => {
-                    return (Class::NotCompared, None, Some("its list says two things of it"));
+                    return (Class::NotCompared, None, Some("its list contradicts itself"));
                 }
             }
         }
@@ -476,13 +476,13 @@ impl Differences {
                 return (Class::Equal, Some(Basis::Digest), None);
             }
             (Some(_), Some(_)) if !self.quick => {
-                let reason = "their ETags differ, as those of one content do by other part sizes";
+                let reason = "the ETags differ, which different part sizes can cause";
                 return (Class::NotCompared, None, Some(reason));
             }
             _ => {}
         }
         if !self.quick {
-            return (Class::NotCompared, None, Some("the sides have no digest in common"));
+            return (Class::NotCompared, None, Some("no digest in common"));
         }
         match (a.modified(pair.a), b.modified(pair.b)) {
             (Some(one), Some(other)) if known => {

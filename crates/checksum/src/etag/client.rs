@@ -128,7 +128,7 @@ impl FromStr for Client {
 
 /// No client is called so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the clients are aws-cli, boto3, rclone, s5cmd, s3cmd and mc")]
+#[error("unknown client; the clients are aws-cli, boto3, rclone, s5cmd, s3cmd and mc")]
 #[non_exhaustive]
 pub struct UnknownClient;
 

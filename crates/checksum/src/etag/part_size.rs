@@ -104,9 +104,8 @@ impl PartSize {
 /// S3 does not take as many parts as a file would have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "{parts} parts of {}, and S3 takes no more than {MOST_PARTS}: take parts of {} or more",
-    name(*.part_size),
-    name(self.least())
+    "{parts} parts of {}, but S3 takes at most {MOST_PARTS}",
+    name(*.part_size)
 )]
 #[non_exhaustive]
 pub struct TooManyParts {
@@ -205,15 +204,15 @@ impl FromStr for PartSize {
 pub enum NoPartSize {
     /// It is neither a number of bytes nor a client.
     #[error(
-        "a size like 8MiB, 8M, 8MB or 8388608 is wanted, or a client: aws-cli, boto3, rclone, s5cmd, \
-         s3cmd, mc"
+        "expected a size such as 8MiB, 8M, 8MB or 8388608, or a client: aws-cli, boto3, rclone, \
+         s5cmd, s3cmd, mc"
     )]
     Form,
     /// It is no byte.
     #[error("a part has at least one byte")]
     Zero,
     /// It is more than 64 bits hold.
-    #[error("no file is as large")]
+    #[error("too large")]
     TooLarge,
     /// It is like the name of a client.
     #[error("did you mean {0}?")]
@@ -265,9 +264,8 @@ mod tests {
         let of = |text: &str, size| text.parse::<PartSize>().unwrap().of(size);
         assert!(of("1MiB", 10_000 * MIB).is_ok());
         let error = of("1MiB", 10_000 * MIB + 1).unwrap_err();
-        let words =
-            "10001 parts of 1MiB, and S3 takes no more than 10000: take parts of 5MiB or more";
-        assert_eq!(error.to_string(), words);
+        assert_eq!(error.to_string(), "10001 parts of 1MiB, but S3 takes at most 10000");
+        assert_eq!(name(error.least()), "5MiB");
         assert!(of("2MiB", 10_000 * MIB + 1).is_ok());
         assert!(of("s3cmd", 15 * MIB * 10_000 + 1).is_err());
     }

@@ -152,7 +152,7 @@ pub(crate) enum Found {
 ///
 /// ```
 /// let words = lanesum_checksum::etag::of_other_parts(3);
-/// assert!(words.starts_with("none of the 3 part sizes tried gives its ETag: it has changed, or"));
+/// assert!(words.starts_with("none of the 3 part sizes tried gives its ETag: changed, "));
 /// ```
 #[must_use]
 pub fn of_other_parts(tried: usize) -> String {
@@ -161,8 +161,8 @@ pub fn of_other_parts(tried: usize) -> String {
         _ => format!("none of the {tried} part sizes tried gives"),
     };
     format!(
-        "{tried} its ETag: it has changed, or is of other parts (say --part-size), or the store \
-         encrypts with keys of KMS or of its customers"
+        "{tried} its ETag: changed, other parts (use --part-size), or encrypted with KMS or \
+         customer keys"
     )
 }
 

@@ -87,18 +87,16 @@ pub enum JournalError {
     #[error("{}", message(.0))]
     Io(io::Error),
     /// It is no journal, or one for another [`Purpose`]. Nothing of it is touched.
-    #[error("is there, and is not what an interrupted run of this kind keeps; choose another name")]
+    #[error("exists, but is not the state of an interrupted run")]
     NotAJournal,
     /// Digests under one key are none under another.
-    #[error(
-        "was made with another key, or with none; go on with that one, or remove it to begin anew"
-    )]
+    #[error("made with a different key, or without one")]
     OtherKey,
     /// It is a symbolic link.
-    #[error("is a symbolic link, and no link is followed here; name the file that it leads to")]
+    #[error("a symbolic link, which is not followed here")]
     Link,
     /// Its lock is held.
-    #[error("another run is writing it; wait for its end, or choose another name")]
+    #[error("in use by another run")]
     InUse,
 }
 

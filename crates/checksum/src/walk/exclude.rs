@@ -45,7 +45,7 @@ const MOST_ALTERNATIVES: usize = 1_000;
 
 /// A pattern that is none.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("bad pattern '{}': {reason}", .pattern.escape_debug())]
+#[error("invalid pattern '{}': {reason}", .pattern.escape_debug())]
 pub struct BadPattern {
     pattern: String,
     reason: String,

@@ -44,15 +44,12 @@ impl fmt::Display for Skip {
             Self::Link => "is a link, skipped",
             Self::Excluded => "is excluded, skipped",
             Self::OtherDevice => "is on another file system, skipped",
-            Self::Loop => "is a link back to a folder that contains it, skipped",
+            Self::Loop => "is a link back to a directory that contains it, skipped",
             Self::ForeignGit => {
-                "is somebody else's, so git does not say what it tracks, and the .gitignore files \
-                 alone decide; `git config --global --add safe.directory` with its folder lets git"
+                "owned by another user, so git does not list tracked files; the .gitignore files \
+                 alone decide"
             }
-            Self::BrokenGit => {
-                "git does not say what it tracks, and the .gitignore files alone decide; `git \
-                 status` there says why"
-            }
+            Self::BrokenGit => "git does not list tracked files; the .gitignore files alone decide",
         })
     }
 }

@@ -60,11 +60,11 @@ fn the_argument_itself_is_never_left_out() {
 #[test]
 fn bad_patterns_are_told_with_what_is_wrong() {
     for (pattern, reason) in [
-        (OsStr::new("[a"), "bad pattern '[a': "),
-        (OsStr::new("{a"), "bad pattern '{a': "),
-        (OsStr::new(""), "bad pattern '': it names nothing"),
-        (OsStr::new("/"), "bad pattern '/': it names nothing"),
-        (OsStr::new("{a,}"), "bad pattern '{a,}': it names nothing"),
+        (OsStr::new("[a"), "invalid pattern '[a': "),
+        (OsStr::new("{a"), "invalid pattern '{a': "),
+        (OsStr::new(""), "invalid pattern '': it names nothing"),
+        (OsStr::new("/"), "invalid pattern '/': it names nothing"),
+        (OsStr::new("{a,}"), "invalid pattern '{a,}': it names nothing"),
         (OsStr::new("[[:vowel:]]"), "an unknown class"),
         (OsStr::new("a\\"), "a \\ at its end"),
     ] {

@@ -12,37 +12,45 @@ use super::{Run, Walk};
 
 #[derive(Debug, Args)]
 pub struct Compare {
-    /// Look at names, sizes and, where both sides have them, times; read no file.
+    /// Compare names, sizes and times, and read no files.
+    ///
+    /// Times are compared if both sides have them.
     #[arg(long)]
     pub quick: bool,
 
-    /// Take the folder that all names of a list lie in off them: for lists of another copy.
+    /// Remove the directory that all names of a list begin with.
     ///
-    /// The path of the folder that a list is compared with is taken off in any case.
+    /// This is for lists that were made from another copy. The path of the directory that a list is
+    /// compared with is always removed.
     #[arg(long)]
     pub strip: bool,
 
-    /// How differences are printed: text; csv, with a header; json, an object a line.
+    /// Print differences in this format.
+    ///
+    /// csv begins with a header. json prints one object a line.
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = Form::Text)]
     pub format: Form,
 
-    /// Print what is equal, or with --quick alike, too.
+    /// Print equal files, too.
     #[arg(short, long)]
     pub verbose: bool,
 
-    /// The format of both lists; by default each is recognised by its start.
+    /// Read the lists in this format.
+    ///
+    /// By default, each list is recognized by its start.
     #[arg(long, value_name = "FORMAT", value_parser = formats(|_| true), ignore_case = true)]
     pub from: Option<Kind>,
 
-    /// What two folders are compared by, and the algorithm of lines that do not name theirs.
+    /// Use this algorithm for trees and untagged lines.
     ///
-    /// By default MD5, and what the number of digits tells.
+    /// By default, two trees are compared by MD5, and the number of digits tells the algorithm of
+    /// lines that do not name it.
     #[arg(short, long, value_name = "ALG", value_parser = algorithms(), ignore_case = true)]
     pub algorithm: Option<Algorithm>,
 
-    /// A size of parts, or a client's, to try first for ETags of several parts: 16MiB, s5cmd.
+    /// Try this part size or client first for ETags.
     ///
-    /// As for `lanesum check`.
+    /// Part sizes are written as for `lanesum etag`: 16MiB, s5cmd.
     #[arg(
         long,
         value_name = "SIZE|CLIENT",
@@ -51,7 +59,7 @@ pub struct Compare {
     )]
     pub part_size: Vec<PartSize>,
 
-    /// The lines of the lists end with NUL.
+    /// Read lists whose lines end with NUL.
     #[arg(short, long)]
     pub zero: bool,
 
@@ -61,11 +69,11 @@ pub struct Compare {
     #[command(flatten)]
     pub run: Run,
 
-    /// What was there: a list (`-`: standard input) or a folder.
+    /// The old state: a list (`-` is standard input) or a directory.
     #[arg(value_name = "A", value_hint = ValueHint::AnyPath)]
     pub before: PathBuf,
 
-    /// What is there now: a list or a folder.
+    /// The new state: a list or a directory.
     #[arg(value_name = "B", value_hint = ValueHint::AnyPath)]
     pub now: PathBuf,
 }

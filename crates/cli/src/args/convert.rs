@@ -11,7 +11,9 @@ use super::values::{algorithms, formats};
 
 #[derive(Debug, Args)]
 pub struct Convert {
-    /// The format to write; docs/formats.md says what each can hold.
+    /// Write this format.
+    ///
+    /// docs/formats.md describes the limits of each.
     #[arg(
         long,
         value_name = "FORMAT",
@@ -20,22 +22,28 @@ pub struct Convert {
     )]
     pub to: Kind,
 
-    /// The format of the lists; by default each is recognised by its start.
+    /// Read the lists in this format.
+    ///
+    /// By default, each list is recognized by its start.
     #[arg(long, value_name = "FORMAT", value_parser = formats(|_| true), ignore_case = true)]
     pub from: Option<Kind>,
 
-    /// The file that `aws s3api head-object` does not name.
+    /// Use this name for the file of `aws s3api head-object`.
+    ///
+    /// The output of that command does not contain the name of the object.
     #[arg(long, value_name = "NAME")]
     pub name: Option<OsString>,
 
-    /// The algorithm of lines that do not name theirs, as for `lanesum check`.
+    /// Read lines that name no algorithm as this algorithm.
+    ///
+    /// `lanesum check --help` says which algorithms need it.
     #[arg(short, long, value_name = "ALG", value_parser = algorithms(), ignore_case = true)]
     pub algorithm: Option<Algorithm>,
 
-    /// Write no digests but those of these algorithms.
+    /// Write only digests of these algorithms.
     ///
-    /// For a format that holds one algorithm, of lists that have several. A file of which not one
-    /// of them is known is an error.
+    /// This is for lists with several algorithms, if the new format can hold only one. A file
+    /// without any of these digests is an error.
     #[arg(
         long,
         value_name = "ALG",
@@ -50,15 +58,19 @@ pub struct Convert {
     #[arg(long)]
     pub base64: bool,
 
-    /// The lines of the lists end with NUL; those written do where the format can.
+    /// Read and write lines that end with NUL.
+    ///
+    /// Only the formats gnu and tag are written with NUL.
     #[arg(short, long)]
     pub zero: bool,
 
-    /// Write the list to FILE, which appears when it is whole. `-` is standard output.
+    /// Write the list to FILE once it is complete.
+    ///
+    /// `-` is standard output.
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
 
-    /// Lists; `-` or nothing is standard input.
+    /// Checksum lists; `-` or nothing is standard input.
     #[arg(value_name = "LIST", value_hint = ValueHint::FilePath)]
     pub lists: Vec<PathBuf>,
 }

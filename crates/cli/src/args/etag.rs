@@ -9,16 +9,18 @@ use super::{Run, Walk};
 
 #[derive(Debug, Args)]
 pub struct Etag {
-    /// How files are cut into parts: a size, or a client with its defaults. Several: all in one
-    /// read. [default: aws-cli]
+    /// Split files into parts of this size [default: aws-cli].
     ///
-    /// 8MiB and 8M are 8,388,608 bytes (as K and G are binary), 8MB are 8,000,000, 8388608 are
-    /// bytes; what the settings of aws-cli and s3cmd call MB is MiB. A file that fits one part of
-    /// such a size is uploaded in one piece; with a client it is in parts from a file of its
-    /// threshold on, so that of exactly 8MiB aws-cli makes one part, whose ETag ends with -1. S3
-    /// takes parts of 5MiB to 5GiB. aws-cli and boto3: 8MiB, from a file of 8MiB on. rclone: 5MiB,
-    /// from 200MiB on. s5cmd: 50MiB. s3cmd: 15MiB. mc: 16MiB, from 16MiB on. Where there would be
-    /// more than 10,000 parts, clients take larger ones, but s3cmd fails.
+    /// With several sizes, all ETags are computed in one read. Write 8MiB or 8M for 8,388,608
+    /// bytes, 8MB for 8,000,000 bytes, and a number alone for bytes. The settings of aws-cli and
+    /// s3cmd say MB and mean MiB. S3 takes parts of 5MiB to 5GiB.
+    ///
+    /// A client stands for its default part size and its smallest file in parts: aws-cli and boto3
+    /// 8MiB (from 8MiB on), rclone 5MiB (from 200MiB on), s5cmd 50MiB, s3cmd 15MiB, mc 16MiB (from
+    /// 16MiB on). Clients use larger parts for files of more than 10,000 parts, but s3cmd fails.
+    ///
+    /// With a size, a file that fits in one part is uploaded in one piece. With a client, it can be
+    /// one part: the ETag of aws-cli for a file of exactly 8MiB ends with -1.
     #[arg(
         short,
         long,
@@ -28,7 +30,7 @@ pub struct Etag {
     )]
     part_size: Vec<PartSize>,
 
-    /// End lines with NUL instead of newline, and leave names as they are.
+    /// End lines with NUL, and do not escape file names.
     #[arg(short, long)]
     pub zero: bool,
 
@@ -38,7 +40,7 @@ pub struct Etag {
     #[command(flatten)]
     pub run: Run,
 
-    /// Files and folders; `-` or nothing is standard input, which is read in one thread.
+    /// Files and directories; `-` or nothing is standard input.
     #[arg(value_name = "PATH", value_hint = ValueHint::AnyPath)]
     pub paths: Vec<PathBuf>,
 }

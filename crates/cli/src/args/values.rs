@@ -35,8 +35,8 @@ pub fn io() -> impl TypedValueParser<Value = Io> {
         io.check().map(|()| io).map_err(|error| {
             let why = lanesum_checksum::error::message(&error);
             format!(
-                "{why}; the kernel has no io_uring, or kernel.io_uring_disabled or a container \
-                 forbids it: take --io read"
+                "{why}: the kernel has no io_uring, or kernel.io_uring_disabled or a container \
+                 forbids it; use --io read"
             )
         })
     })
@@ -45,7 +45,7 @@ pub fn io() -> impl TypedValueParser<Value = Io> {
 pub fn threads(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(threads @ 1..=1024) => Ok(threads),
-        _ => Err("a number from 1 to 1024 is wanted".to_owned()),
+        _ => Err("expected a number from 1 to 1024".to_owned()),
     }
 }
 

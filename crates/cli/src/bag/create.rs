@@ -12,6 +12,7 @@ use super::{fail, software, tell};
 use crate::args::Create;
 use crate::console::{self, Console, fail_to_write, locale_of_process};
 use crate::counts::files;
+use crate::hints;
 use crate::progress::Display;
 use crate::signals::{self, Interruptions};
 
@@ -45,17 +46,19 @@ fn create(
     let mut creation = match Creation::prepare(&args.folder, &options)? {
         Prepared::New(creation) => creation,
         Prepared::Finished(beside) => {
-            let words = "is a bag now: an earlier run was interrupted near its end, and is finished \
-                         as it was begun, with its -a and --info, not those of this run; lanesum bag \
-                         validate looks at every file";
-            return Ok(end(args, words, &beside, &mut console::lock(console)));
+            let words =
+                "now a bag: finished an interrupted run, with the -a and --info of that run";
+            let mut console = console::lock(console);
+            let code = end(args, words, &beside, &mut console);
+            console.hint(&format!("lanesum bag validate {}", hints::value(&args.folder)));
+            return Ok(code);
         }
         _ => unreachable!("a bag is begun, or was before"),
     };
     {
         let mut console = console::lock(console);
         if creation.was_taken_back() {
-            let words = "an earlier run was interrupted; what it had begun is taken back";
+            let words = "undid an interrupted run";
             console.about(folder, words);
         }
         for warning in creation.warnings() {
@@ -77,7 +80,7 @@ fn create(
     Ok(match creation.finish() {
         Ok(Created { payload, beside, .. }) => {
             let (count, bytes) = (files(payload.files), DecimalBytes(payload.bytes));
-            end(args, &format!("is a bag now: {count}, {bytes}"), &beside, &mut console)
+            end(args, &format!("now a bag: {count}, {bytes}"), &beside, &mut console)
         }
         Err(error) => fail(&args.folder, &error, &mut console),
     })

@@ -45,7 +45,7 @@ fn update(
     {
         let mut console = console::lock(console);
         if update.was_recovered() {
-            let words = "an earlier run was interrupted; it is finished, or taken back";
+            let words = "finished or undid an interrupted run";
             console.about(folder, words);
         }
         for warning in update.warnings() {
@@ -76,14 +76,14 @@ fn update(
                 return Ok(fail_to_write(&error, &mut console));
             }
             let (count, bytes) = (files(payload.files), DecimalBytes(payload.bytes));
-            console.about(folder, &format!("{taken}; its payload is {count}, {bytes}"));
+            console.about(folder, &format!("{taken}; payload: {count}, {bytes}"));
             ExitCode::SUCCESS
         }
         Err(error) => fail(&args.folder, &error, &mut console),
     })
 }
 
-/// What is taken up, in few words: `1 new, 2 missing taken up`.
+/// What is taken up, in few words: `recorded 1 new, 2 missing`.
 fn taken_up(update: &lanesum_bag::Update) -> String {
     let kinds: [(&str, &[Change]); 4] = [
         ("new", &[Change::New]),
@@ -98,9 +98,9 @@ fn taken_up(update: &lanesum_bag::Update) -> String {
     });
     let counted: Vec<_> = counted.collect();
     if counted.is_empty() {
-        "no file had changed".to_owned()
+        "no file changed".to_owned()
     } else {
-        format!("{} taken up", counted.join(", "))
+        format!("recorded {}", counted.join(", "))
     }
 }
 
@@ -118,11 +118,9 @@ fn print_differences(
             Change::New => b"new",
             Change::Missing => b"missing",
             Change::Changed => b"changed",
-            Change::Doubtful => b"changed, but its time is not newer than the manifest: damaged?",
-            Change::Untrusted => {
-                b"not what the tag manifests say: what it told of files may be lost"
-            }
-            Change::Lost => b"missing, and what it told with it",
+            Change::Doubtful => b"changed, but its time is not newer than the manifest (damaged?)",
+            Change::Untrusted => b"differs from the tag manifests (digests may be lost)",
+            Change::Lost => b"missing, with the digests or metadata in it",
             _ => b"moved",
         });
         if let Some(from) = &difference.from {

@@ -197,9 +197,9 @@ fn look_quickly(args: &Validate, folder: &Path, console: &Mutex<Console>) -> Res
     let Oxum { bytes, files: count, .. } = look.payload;
     let found = format!("{}, {}", files(count), DecimalBytes(bytes));
     let verdict = if look.agrees() {
-        format!("Payload-Oxum agrees ({found}); no content was looked at, so this is no validation")
+        format!("Payload-Oxum agrees ({found}); contents were not checked")
     } else {
-        "FAILED, by a look at sizes that is no validation".to_owned()
+        "FAILED; only sizes were compared".to_owned()
     };
     if !(args.quiet && look.agrees()) {
         print(folder, &verdict, &mut console).map_err(Failure::Write)?;

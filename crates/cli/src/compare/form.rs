@@ -48,7 +48,7 @@ fn text<'a>(
 }
 
 fn folder_line(folder: &FolderMove, console: &Console) -> Vec<u8> {
-    let mut line = b"folder ".to_vec();
+    let mut line = b"directory ".to_vec();
     console.quote(&mut line, &folder.from);
     line.extend_from_slice(b" -> ");
     console.quote(&mut line, &folder.to);

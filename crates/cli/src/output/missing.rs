@@ -64,13 +64,13 @@ impl Missing {
 
     fn number(&self) -> String {
         let things = match (self.count, self.has_folders) {
-            (0, _) => return "not all that was to be in it could be read".to_owned(),
+            (0, _) => return "incomplete: not all files could be read".to_owned(),
             (1, false) => "1 file is",
-            (1, true) => "1 file or folder is",
+            (1, true) => "1 file or directory is",
             (count, false) => &format!("{count} files are"),
-            (count, true) => &format!("{count} files or folders are"),
+            (count, true) => &format!("{count} files or directories are"),
         };
         let at_least = if self.has_unknown { "at least " } else { "" };
-        format!("{at_least}{things} missing in it")
+        format!("incomplete: {at_least}{things} missing")
     }
 }

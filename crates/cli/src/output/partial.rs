@@ -17,7 +17,7 @@ use rustix::fs::stat;
 use super::Target;
 use crate::console::{Console, shown};
 use crate::counts::files;
-use crate::failure::Usage;
+use crate::failure::{Hinted, Usage};
 use crate::stdin;
 
 /// The journal of a run, for those that print and end it.
@@ -42,7 +42,7 @@ impl Partial {
     ) -> anyhow::Result<Option<Self>> {
         let Target::File { path, .. } = target else {
             return match resume {
-                true => Err(Usage("--resume needs a list in a file: -o FILE".to_owned()).into()),
+                true => Err(Usage("--resume needs a file: --output FILE".to_owned()).into()),
                 false => Ok(None),
             };
         };
@@ -56,7 +56,7 @@ impl Partial {
             Err(JournalError::Io(_) | JournalError::Link) if !resume => return Ok(None),
             journal => journal.with_context(|| shown(path))?,
         };
-        let remedy = "--resume goes on from there";
+        let remedy = "--resume continues from there";
         Ok(Some(Self { journal: Arc::new(journal), resumes: resume, remedy }))
     }
 
@@ -77,18 +77,16 @@ impl Partial {
         };
         if there.is_some() && lists.iter().any(is_state) {
             let state = shown(state);
-            let words = format!(
-                "--resume {state}: is a list; the file that --resume keeps comes before it"
-            );
-            return Err(Usage(words).into());
+            let words = format!("--resume {state}: is a list, not a state of a check");
+            return Err(Hinted::new(words, "lanesum check --resume STATE LIST").into());
         }
         if stdin::is_meant_by(state) {
-            return Err(Usage("--resume needs a file, which it makes".to_owned()).into());
+            return Err(Usage("--resume cannot keep its state in standard input".to_owned()).into());
         }
         let purpose = if io == Io::Direct { Purpose::DirectCheck } else { Purpose::Check };
         let journal = Journal::open(state, purpose, key, Begin::Resumed);
         let journal = journal.with_context(|| shown(state))?;
-        let remedy = "--resume with it goes on from there";
+        let remedy = "--resume with this file continues from there";
         Ok(Self { journal: Arc::new(journal), resumes: true, remedy })
     }
 
@@ -96,15 +94,15 @@ impl Partial {
     pub fn tell_taken(&self, taken: u64, console: &mut Console) {
         let what = match taken {
             0 => return,
-            1 => "was not read again, since it did not change",
-            _ => "were not read again, since they did not change",
+            1 => "is unchanged and was not read again",
+            _ => "are unchanged and were not read again",
         };
-        let mut words = format!("{} of it {what}", files(taken));
+        let mut words = format!("{} {what}", files(taken));
         let mut time = Vec::new();
         if self.journal.written().is_some_and(|written| written.write_rfc3339(&mut time)) {
             let seconds = time.split(|&byte| byte == b'.' || byte == b'Z').next();
             let seconds = String::from_utf8_lossy(seconds.unwrap_or_default()).into_owned();
-            words.push_str(&format!("; it was written last at {seconds}Z"));
+            words.push_str(&format!("; last written at {seconds}Z"));
         }
         self.tell(console, &words);
     }
@@ -113,11 +111,11 @@ impl Partial {
     pub fn begun(&self, console: &mut Console) {
         if !self.resumes && self.held() > 0 {
             let words = format!(
-                "keeps {} of a run that was interrupted, which are read again, since there is no \
-                 --resume",
+                "records {} of an interrupted run, which are read again",
                 files(self.held())
             );
             self.tell(console, &words);
+            console.hint("--resume continues that run");
         }
     }
 
@@ -145,8 +143,7 @@ impl Partial {
     pub fn done(&self, taken: u64, console: &mut Console) {
         if self.resumes && taken == 0 && !self.journal.is_empty() {
             let words = format!(
-                "is still there, since nothing of its {} was of use: they have other names here, \
-                 other algorithms, or they changed",
+                "kept, because none of its {} was used: changed, or with other names or algorithms",
                 files(self.journal.len() as u64)
             );
             return self.tell(console, &words);
@@ -156,7 +153,7 @@ impl Partial {
 
     fn remove(&self, console: &mut Console) {
         if let Err(error) = self.journal.remove() {
-            let words = format!("not needed any more, but not removed: {}", message(&error));
+            let words = format!("no longer needed, but not removed: {}", message(&error));
             self.tell(console, &words);
         }
     }
@@ -171,7 +168,7 @@ impl Partial {
             Ok(()) => self.tell_kept(console),
             Err(error) => {
                 self.tell_kept(console);
-                self.tell(console, &format!("keeps no more: {}", message(&error)));
+                self.tell(console, &format!("cannot record more: {}", message(&error)));
             }
         }
     }
@@ -182,8 +179,8 @@ impl Partial {
 
     /// Tells how much it holds, and how to go on.
     pub fn tell_kept(&self, console: &mut Console) {
-        let words = format!("keeps {}; {}", files(self.held()), self.remedy);
-        self.tell(console, &words);
+        self.tell(console, &format!("records {}", files(self.held())));
+        console.hint(self.remedy);
     }
 
     fn tell(&self, console: &mut Console, words: &str) {

@@ -109,7 +109,7 @@ fn names_are_quoted_as_the_locale_shows_them() {
 }
 
 #[test]
-fn what_was_printed_can_be_checked() {
+fn printed_lines_can_be_checked() {
     let folder = folder();
     for name in ["a b", " a", "*a", "a\nb", "\\", "a) = b"] {
         write(&folder, name, name);

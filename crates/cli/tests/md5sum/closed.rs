@@ -34,7 +34,7 @@ fn with_lists() -> TempDir {
 }
 
 #[test]
-fn what_is_printed_nowhere_is_an_error() {
+fn closed_standard_output_fails() {
     let folder = with_lists();
     for args in ["abc", "-c list", "--help", "--version", "abc -z empty", "- </dev/null"] {
         expect(&run(&folder, &format!("md5sum {args} >&-")), 1, "", WRITE_ERROR);
@@ -56,7 +56,7 @@ fn nothing_to_print_needs_no_stream() {
 }
 
 #[test]
-fn what_is_read_from_nowhere_is_an_error() {
+fn closed_standard_input_fails() {
     let folder = with_lists();
     let bad = format!("md5sum: -: Bad file descriptor\n{STDIN}");
     expect(&run(&folder, "md5sum <&-"), 1, "", &bad);

@@ -3,7 +3,7 @@
 use crate::{ABC, EMPTY, expect, folder, from_file, md5sum, run, write};
 
 #[test]
-fn what_is_wrong_with_a_list_does_not_stop_the_next() {
+fn bad_list_does_not_stop_the_next() {
     let folder = folder();
     write(&folder, "good", format!("{ABC}  abc\n"));
     write(&folder, "bad list", "nonsense\n");

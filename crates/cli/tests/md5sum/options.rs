@@ -5,7 +5,7 @@ use std::os::unix::process::CommandExt as _;
 use crate::{ABC, TRY_HELP, expect, folder, md5sum, run, write};
 
 #[test]
-fn what_is_no_option_is_refused() {
+fn unknown_option_is_refused() {
     let folder = folder();
     for (args, words) in [
         ("--foo", "unrecognized option '--foo'"),
@@ -21,7 +21,7 @@ fn what_is_no_option_is_refused() {
 }
 
 #[test]
-fn what_contradicts_itself_is_refused() {
+fn contradicting_options_are_refused() {
     let folder = folder();
     for (args, words) in [
         ("-cz abc", "the --zero option is not supported when verifying checksums"),

@@ -60,7 +60,7 @@ fn a_name_is_bytes() {
 }
 
 #[test]
-fn what_cannot_be_read_is_named_and_the_rest_is_done() {
+fn unreadable_file_does_not_stop_the_rest() {
     let folder = folder();
     let args = ["gone", "abc", "dir", "", "a b", "a:b", "empty"];
     expect(

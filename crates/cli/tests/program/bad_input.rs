@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use super::*;
 
 #[test]
-fn what_cannot_be_opened_is_told_in_its_place() {
+fn unopenable_files_are_reported_in_order() {
     let folder = Folder::of(&["a", "z", "t/b"]);
     folder.link("self", "self");
     folder.link("nowhere", "dangling");
@@ -30,7 +30,7 @@ fn what_cannot_be_opened_is_told_in_its_place() {
 }
 
 #[test]
-fn what_may_not_be_read_is_told_in_its_place() {
+fn unreadable_files_are_reported_in_order() {
     let folder = Folder::of(&["t/a", "t/b", "t/c/d", "t/e"]);
     let mode = |path, mode| {
         fs::set_permissions(folder.path(path), fs::Permissions::from_mode(mode)).unwrap();

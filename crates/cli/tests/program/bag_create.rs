@@ -29,12 +29,12 @@ fn refused(folder: &Folder, args: &str, stdout: &str, stderr: &str) {
 }
 
 #[test]
-fn a_folder_becomes_a_bag() {
+fn directory_becomes_a_bag() {
     let folder = folder();
     let inode = fs::metadata(folder.path("b/sub/b")).unwrap().ino();
     fs::set_permissions(folder.path("b"), fs::Permissions::from_mode(0o750)).unwrap();
     let run = folder.run("bag create -a md5,sha512 --info Contact-Name=Edna b");
-    expect(&run, 0, "", "lanesum: b: is a bag now: 3 files, 18 B\n");
+    expect(&run, 0, "", "lanesum: b: now a bag: 3 files, 18 B\n");
     let manifests = ["b/manifest-md5.txt", "b/manifest-sha512.txt"];
     let tags = ["b/tagmanifest-md5.txt", "b/tagmanifest-sha512.txt"];
     let payload = ["b/data/a", "b/data/data/c", "b/data/sub/b"];
@@ -61,31 +61,29 @@ fn a_folder_becomes_a_bag() {
 }
 
 #[test]
-fn sha512_is_what_nobody_chose() {
+fn sha512_is_the_default() {
     let folder = folder();
-    expect(&folder.run("bag create b/."), 0, "", "lanesum: b/.: is a bag now: 3 files, 18 B\n");
+    expect(&folder.run("bag create b/."), 0, "", "lanesum: b/.: now a bag: 3 files, 18 B\n");
     assert!(exists(folder.path("b/manifest-sha512.txt")));
     assert_eq!(folder.names_in("b").len(), 5);
 }
 
 #[test]
-fn names_that_end_lines_are_encoded() {
+fn line_ends_in_names_are_encoded() {
     let folder = Folder::new();
     for name in ["100%", "a\nb", "c\rd", "e%0Af", "*g", " h"] {
         folder.write(format!("b/{name}"), name);
     }
     let run = folder.run("bag create -a md5 b");
-    let percent = "has a percent sign in its name, which manifests hold as %25: bagit.py (its issue 157) and \
-                   others do not find such files";
-    let end = "has the end of a line in its name, which manifests hold as %0D or %0A: some tools do not find \
-               such files";
+    let percent = "its name contains `%`, written as %25 in manifests: bagit.py (its issue 157) and others do not find such files";
+    let end = "its name contains a line end, written as %0D or %0A in manifests: some tools do not find such files";
     let warnings = |of: [&str; 4], words: [&str; 4]| -> String {
         let lines = of.into_iter().zip(words);
         lines.map(|(name, words)| format!("lanesum: {name}: warning: {words}\n")).collect()
     };
     let quoted = ["b/100%", "'b/a'$'\\n''b'", "'b/c'$'\\r''d'", "b/e%0Af"];
     let told = warnings(quoted, [percent, end, end, percent]);
-    let done = "lanesum: b: is a bag now: 6 files, 19 B\n";
+    let done = "lanesum: b: now a bag: 6 files, 19 B\n";
     expect(&run, 0, "", told.clone() + done);
     folder.write("b/data/new", "");
     let run = folder.run("bag update b");
@@ -101,7 +99,7 @@ fn names_that_end_lines_are_encoded() {
 }
 
 #[test]
-fn what_no_bag_can_hold_is_named_before_anything_moves() {
+fn links_and_pipes_are_listed_before_anything_moves() {
     let folder = folder();
     folder.link("a", "b/link");
     folder.fifo("b/sub/pipe");
@@ -109,22 +107,22 @@ fn what_no_bag_can_hold_is_named_before_anything_moves() {
     refused(
         &folder,
         "",
-        "b/link: is a link, which a bag does not keep; put what it leads to in its place, or remove it\n\
-         b/sub/pipe: is a named pipe, which no bag can hold\n\
-         'b/'$'\\377': its name is not UTF-8, as names in a bag must be; rename it\n",
-        "lanesum: b: cannot be a bag as it is; nothing was changed\n",
+        "b/link: a link, which a bag cannot hold; replace it by its target, or remove it\n\
+         b/sub/pipe: a named pipe, which a bag cannot hold\n\
+         'b/'$'\\377': its name is not UTF-8, as a bag requires; rename it\n",
+        "lanesum: b: cannot become a bag; nothing was changed\n",
     );
 }
 
 #[test]
-fn what_cannot_be_read_leaves_the_folder_as_it_was() {
+fn unreadable_file_leaves_the_directory_unchanged() {
     let folder = folder();
     let mode = |name: &str, mode| {
         fs::set_permissions(folder.path(name), fs::Permissions::from_mode(mode)).unwrap()
     };
     mode("b/a", 0o000);
     obey_modes();
-    let why = "lanesum: b: cannot be a bag as it is; nothing was changed\n";
+    let why = "lanesum: b: cannot become a bag; nothing was changed\n";
     refused(&folder, "", "b/a: Permission denied\n", why);
     mode("b/a", 0o600);
     mode("b/sub", 0o000);
@@ -143,13 +141,13 @@ fn what_cannot_be_read_leaves_the_folder_as_it_was() {
     let run = folder.run("bag create b");
     assert_eq!(run.status.code(), Some(1), "{}", text(&run.stderr));
     let words = text(&run.stderr);
-    assert_eq!(words, "lanesum: b: nothing can be written in it: Permission denied\n");
+    assert_eq!(words, "lanesum: b: not writable: Permission denied\n");
     mode("b", 0o700);
     assert_eq!(all(&folder), before);
 }
 
 #[test]
-fn what_is_mounted_keeps_a_folder_from_becoming_a_bag() {
+fn mounted_file_system_prevents_a_bag() {
     let folder = Folder::of(&["b/a", "b/sub/mount/", "b/top/"]);
     let script = "mount -t tmpfs none b/sub/mount && mount -t tmpfs none b/top || exit 77
         mkdir b/sub/mount/c && touch b/sub/mount/c/d; \"$0\" bag create b";
@@ -157,35 +155,35 @@ fn what_is_mounted_keeps_a_folder_from_becoming_a_bag() {
     if run.status.code() == Some(77) || run.stdout.is_empty() {
         return skip("this machine lets nobody mount anything");
     }
-    let words = "is on another file system, which does not move with a bag; unmount it, or copy what is in it";
+    let words =
+        "on a different file system, which cannot move into a bag; unmount it, or copy its content";
     let told = format!("b/sub/mount: {words}\nb/top: {words}\n");
-    expect(&run, 1, told, "lanesum: b: cannot be a bag as it is; nothing was changed\n");
+    expect(&run, 1, told, "lanesum: b: cannot become a bag; nothing was changed\n");
     assert_eq!(folder.names_in("b"), ["a", "sub", "top"]);
 }
 
 #[test]
-fn empty_folders_are_told() {
+fn empty_directories_are_warned_of() {
     let folder = Folder::of(&["b/a", "b/empty/"]);
-    let words = "is an empty folder, which a bag does not keep: no manifest can hold it";
-    let told =
-        format!("lanesum: b/empty: warning: {words}\nlanesum: b: is a bag now: 1 file, 3 B\n");
+    let words = "an empty directory, which manifests cannot hold";
+    let told = format!("lanesum: b/empty: warning: {words}\nlanesum: b: now a bag: 1 file, 3 B\n");
     expect(&folder.run("bag create b"), 0, "", told);
     let folder = Folder::of(&["b/"]);
-    let told = "lanesum: b: warning: no file is in it\nlanesum: b: is a bag now: 0 files, 0 B\n";
+    let told = "lanesum: b: warning: contains no files\nlanesum: b: now a bag: 0 files, 0 B\n";
     expect(&folder.run("bag create b"), 0, "", told);
     validate(&folder, 0);
 }
 
 #[test]
-fn a_bag_is_not_made_twice() {
+fn bag_is_not_created_twice() {
     let folder = folder();
     folder.run("bag create b");
-    let words = "is a bag already; lanesum bag update takes up what has changed in it";
+    let words = "already a bag\nhint: lanesum bag update b";
     refused(&folder, "", "", &format!("lanesum: b: {words}\n"));
 }
 
 #[test]
-fn no_bag_is_made_in_the_payload_of_another() {
+fn bag_in_a_payload_is_refused() {
     let folder = folder();
     folder.run("bag create b");
     let before = all(&folder);
@@ -194,10 +192,10 @@ fn no_bag_is_made_in_the_payload_of_another() {
         assert_eq!((run.status.code(), text(&run.stdout)), (Some(1), String::new()));
         let words = text(&run.stderr);
         assert!(
-            words.starts_with(&format!("lanesum: {inner}: is in the payload of the bag /")),
+            words.starts_with(&format!("lanesum: {inner}: in the payload of the bag /")),
             "{words}"
         );
-        let end = "/b, which would not be valid any more; make a bag outside of it\n";
+        let end = "/b\nhint: create the bag outside of it\n";
         assert!(words.ends_with(end), "{words}");
     }
     assert_eq!(all(&folder), before);
@@ -211,33 +209,32 @@ fn no_bag_is_made_in_the_payload_of_another() {
 }
 
 #[test]
-fn what_an_interrupted_run_left_is_told() {
+fn leftovers_of_an_interrupted_run_are_warned_of() {
     let folder = folder();
     folder.write("b/list.md5.partial", "lanesum partial list 1\n");
     folder.write("b/sub/.lanesum-list.md5", "");
     folder.write("b/other.partial", "of something else, and longer than a head");
     let warning = |name: &str| {
-        let words =
-            "is of the kind that an interrupted run of lanesum leaves; is it to be in the bag?";
+        let words = "left by an interrupted run of lanesum; check that it belongs in the bag";
         format!("lanesum: b/{name}: warning: {words}\n")
     };
     let run = folder.run("bag create b");
     let told = warning("sub/.lanesum-list.md5") + &warning("list.md5.partial");
-    expect(&run, 0, "", told + "lanesum: b: is a bag now: 6 files, 82 B\n");
+    expect(&run, 0, "", told + "lanesum: b: now a bag: 6 files, 82 B\n");
     let told = text(&folder.run("bag validate b").stderr);
     assert!(told.starts_with(&warning("data/sub/.lanesum-list.md5")), "{told}");
 }
 
 #[test]
-fn mistakes_are_told_with_the_remedy() {
+fn wrong_arguments_fail_with_a_hint() {
     let folder = folder();
     for (args, words) in [
-        ("-a blake3", "b: no manifest is made of blake3; take md5, sha1, sha224, sha256 or sha512"),
-        ("--info Contact", "LABEL=VALUE is wanted"),
-        ("--info =x", "a label has no colon"),
-        ("--info a:b=x", "a label has no colon"),
-        ("--info a=", "a value is not empty"),
-        ("--info payload-oxum=1.1", "Payload-Oxum is counted; leave it out"),
+        ("-a blake3", "b: bags cannot have manifests of blake3"),
+        ("--info Contact", "expected LABEL=VALUE"),
+        ("--info =x", "invalid label"),
+        ("--info a:b=x", "invalid label"),
+        ("--info a=", "invalid value: empty"),
+        ("--info payload-oxum=1.1", "Payload-Oxum is computed; leave it out"),
     ] {
         let run = folder.run(&format!("bag create {args} b"));
         assert_eq!((run.status.code(), run.stdout.len()), (Some(2), 0), "{args}");
@@ -246,30 +243,25 @@ fn mistakes_are_told_with_the_remedy() {
     expect(&folder.run("bag create gone"), 1, "", "lanesum: gone: No such file or directory\n");
     for verb in ["create", "update"] {
         let run = folder.run(&format!("bag {verb} b/a"));
-        expect(&run, 1, "", "lanesum: b/a: is no folder\n");
+        expect(&run, 1, "", "lanesum: b/a: not a directory\n");
     }
-    expect(
-        &folder.run("bag create /"),
-        1,
-        "",
-        "lanesum: /: the root of all files cannot be a bag\n",
-    );
+    expect(&folder.run("bag create /"), 1, "", "lanesum: /: the root directory cannot be a bag\n");
     assert_eq!(all(&folder), ["b/a", "b/data/c", "b/sub/b"]);
 }
 
 #[test]
-fn what_an_interrupted_run_has_moved_goes_back_first() {
+fn interrupted_run_is_undone_first() {
     let folder = folder();
     // As it is after the first of three renames.
     fs::create_dir_all(folder.path("b/.lanesum-bag/data")).unwrap();
     fs::rename(folder.path("b/data"), folder.path("b/.lanesum-bag/data/data")).unwrap();
     folder.write("b/.lanesum-bag/manifest-sha512.txt", "half a li");
-    let words = "an earlier run was interrupted; what it had begun is taken back";
-    let done = format!("lanesum: b: {words}\nlanesum: b: is a bag now: 3 files, 18 B\n");
+    let words = "undid an interrupted run";
+    let done = format!("lanesum: b: {words}\nlanesum: b: now a bag: 3 files, 18 B\n");
     let (errors, _) = validate(&folder, 1);
-    assert!(errors.contains("b/.lanesum-bag: an interrupted lanesum bag left it"), "{errors}");
-    let update =
-        "lanesum: b: an interrupted lanesum bag create left it half done; run that again\n";
+    assert!(errors.contains("b/.lanesum-bag: left by an interrupted `lanesum bag`"), "{errors}");
+    let update = "lanesum: b: incomplete: `lanesum bag create` was interrupted\n\
+                  hint: lanesum bag create b\n";
     expect(&folder.run("bag update b"), 1, "", update);
     expect(&folder.run("bag create b"), 0, "", done);
     assert_eq!(validate(&folder, 0), (String::new(), String::new()));
@@ -277,7 +269,7 @@ fn what_an_interrupted_run_has_moved_goes_back_first() {
 }
 
 #[test]
-fn what_an_interrupted_run_had_whole_takes_its_place() {
+fn nearly_complete_run_is_finished() {
     let folder = folder();
     folder.run("bag create b");
     // As it is after two of the last renames.
@@ -291,12 +283,12 @@ fn what_an_interrupted_run_had_whole_takes_its_place() {
     folder.write("b/new/c", "likewise");
     let run = folder.run("bag create -a md5 b");
     assert_eq!(run.status.code(), Some(1), "{}", text(&run.stderr));
-    let words = "warning: came while this became a bag, and is not in it; move it into data/ and run \
-                 lanesum bag update, or move it elsewhere";
+    let words = "warning: added while this became a bag, and not part of it; move it into data/ and run `lanesum bag update`, or move it elsewhere";
     let told =
-        format!("lanesum: b/late: {words}\nlanesum: b/new: {words}\nlanesum: b: is a bag now: ");
+        format!("lanesum: b/late: {words}\nlanesum: b/new: {words}\nlanesum: b: now a bag: ");
     assert!(text(&run.stderr).starts_with(&told), "{}", text(&run.stderr));
-    let words = "is finished as it was begun, with its -a and --info, not those of this run";
+    let words =
+        "finished an interrupted run, with the -a and --info of that run\nhint: lanesum bag";
     assert!(text(&run.stderr).contains(words), "{}", text(&run.stderr));
     fs::remove_file(folder.path("b/late")).unwrap();
     fs::remove_dir_all(folder.path("b/new")).unwrap();
@@ -305,7 +297,7 @@ fn what_an_interrupted_run_had_whole_takes_its_place() {
 }
 
 #[test]
-fn what_is_somebody_elses_stays() {
+fn files_of_other_programs_stay() {
     let folder = folder();
     folder.write("b/.lanesum-bag/notes", "mine");
     let run = folder.run("bag create b");
@@ -329,15 +321,15 @@ fn what_is_somebody_elses_stays() {
 }
 
 #[test]
-fn an_empty_folder_of_an_interrupted_run_is_named_and_removed() {
+fn empty_staging_directory_is_reported_and_removed() {
     let folder = folder();
     folder.run("bag create b");
     let left = folder.path("b/.lanesum-bag");
     fs::create_dir(&left).unwrap();
-    let words = "an interrupted lanesum bag left it, with nothing in it; remove it";
+    let words = "left empty by an interrupted `lanesum bag`; remove it";
     let told = format!("b/.lanesum-bag: warning: {words}\n");
     assert_eq!(validate(&folder, 0).1, told);
     let run = folder.run("bag create b");
-    assert!(text(&run.stderr).contains("is a bag already"), "{}", text(&run.stderr));
+    assert!(text(&run.stderr).contains("already a bag"), "{}", text(&run.stderr));
     assert!(!exists(left));
 }

@@ -22,7 +22,7 @@ fn bagit_py_validates_what_is_made_here() {
 }
 
 #[test]
-fn what_bagit_py_makes_is_valid_here() {
+fn bags_of_bagit_py_are_valid() {
     let folder = Folder::of(&NAMES);
     folder.write("b/100%25", "a name that bagit.py does not encode");
     let args = ["--md5", "--sha512", "--contact-name", "Edna", "b"];

@@ -1,4 +1,4 @@
-//! `lanesum bag update`: what has changed is told and taken up, but for what may be damaged.
+//! `lanesum bag update`: changes are listed and recorded, except possible damage.
 
 use std::time::{Duration, SystemTime};
 
@@ -33,7 +33,7 @@ fn edit(folder: &Folder, name: &str, content: &str) {
 }
 
 #[test]
-fn what_has_changed_is_told_and_taken_up() {
+fn changes_are_listed_and_recorded() {
     let folder = bag("-a md5,sha1 --info Contact-Name=Edna");
     edit(&folder, "b/data/a", "edited");
     edit(&folder, "b/data/new", "new");
@@ -46,8 +46,8 @@ fn what_has_changed_is_told_and_taken_up() {
         &run,
         0,
         told,
-        "lanesum: b/data/sub: warning: is an empty folder, which a bag does not keep: no manifest can hold it\n\
-         lanesum: b: 2 new, 1 changed, 1 moved taken up; its payload is 4 files, 22 B\n",
+        "lanesum: b/data/sub: warning: an empty directory, which manifests cannot hold\n\
+         lanesum: b: recorded 2 new, 1 changed, 1 moved; payload: 4 files, 22 B\n",
     );
     let (_, warnings) = validate(&folder, 0);
     assert_eq!(warnings.lines().count(), 1, "{warnings}");
@@ -56,8 +56,8 @@ fn what_has_changed_is_told_and_taken_up() {
     assert!(info.ends_with(end) && !info.contains("Edna"), "{info}");
     assert!(folder.read("b/tagmanifest-sha1.txt").contains("  notes.txt\n"));
     fs::remove_file(folder.path("b/data/keep")).unwrap();
-    let words = "files of its payload are gone; put them back from a copy or, if they are to be, take that \
-                 up with --accept. Nothing was changed";
+    let words = "not updated: payload files are missing\n\
+                 hint: restore the files from a backup, or record the loss: --accept";
     let told = "b/data/keep: missing\n";
     let run = folder.run("bag update b");
     assert_eq!((run.status.code(), text(&run.stdout)), (Some(1), told.to_owned()));
@@ -65,22 +65,22 @@ fn what_has_changed_is_told_and_taken_up() {
     validate(&folder, 1);
     let run = folder.run("bag update --accept b");
     assert_eq!((run.status.code(), text(&run.stdout)), (Some(0), told.to_owned()));
-    assert!(text(&run.stderr).contains("b: 1 missing taken up; "), "{}", text(&run.stderr));
+    assert!(text(&run.stderr).contains("b: recorded 1 missing; "), "{}", text(&run.stderr));
     let run = folder.run("bag update b");
     assert_eq!((run.status.code(), text(&run.stdout)), (Some(0), String::new()));
-    assert!(text(&run.stderr).contains("no file had changed"), "{}", text(&run.stderr));
+    assert!(text(&run.stderr).contains("no file changed"), "{}", text(&run.stderr));
 }
 
 #[test]
-fn what_may_be_damaged_is_not_taken_up() {
+fn possible_damage_is_not_recorded() {
     let folder = bag("-a md5");
     folder.write("b/data/a", "rot");
     made(&folder, "b/data/a", -7200);
     edit(&folder, "b/data/new", "new");
     let before = folder.read("b/manifest-md5.txt");
-    let told = "b/data/a: changed, but its time is not newer than the manifest: damaged?\nb/data/new: new\n";
-    let words = "files changed whose times say that they were not written to; if they are as they should be, \
-                 take them with --accept. Nothing was changed";
+    let told = "b/data/a: changed, but its time is not newer than the manifest (damaged?)\nb/data/new: new\n";
+    let words = "not updated: files changed, but their times did not\n\
+                 hint: restore damaged files from a backup, or record them: --accept";
     expect(&folder.run("bag update b"), 1, told, format!("lanesum: b: {words}\n"));
     assert_eq!(folder.read("b/manifest-md5.txt"), before);
     validate(&folder, 1);
@@ -90,18 +90,18 @@ fn what_may_be_damaged_is_not_taken_up() {
 }
 
 #[test]
-fn other_algorithms_take_the_place_of_the_old_ones() {
+fn new_algorithms_replace_the_old_ones() {
     let folder = bag("-a md5,sha1");
     // It is known by the old manifests alone.
     folder.write("b/data/a", "rot");
     made(&folder, "b/data/a", -7200);
     let run = folder.run("bag update -a sha256 b");
-    let told = "b/data/a: changed, but its time is not newer than the manifest: damaged?\n";
+    let told = "b/data/a: changed, but its time is not newer than the manifest (damaged?)\n";
     assert_eq!((run.status.code(), text(&run.stdout)), (Some(1), told.to_owned()));
     folder.write("b/data/a", "b/a");
     let run = folder.run("bag update -a sha256 b");
-    let told = "b: manifests of sha256; before: of md5 and sha1\n";
-    expect(&run, 0, told, "lanesum: b: no file had changed; its payload is 3 files, 16 B\n");
+    let told = "b: manifests of sha256, before: md5 and sha1\n";
+    expect(&run, 0, told, "lanesum: b: no file changed; payload: 3 files, 16 B\n");
     let names =
         ["bag-info.txt", "bagit.txt", "data", "manifest-sha256.txt", "tagmanifest-sha256.txt"];
     assert_eq!(folder.names_in("b"), names);
@@ -109,7 +109,7 @@ fn other_algorithms_take_the_place_of_the_old_ones() {
 }
 
 #[test]
-fn what_was_not_written_is_not_told() {
+fn unwritten_changes_are_not_printed() {
     let folder = bag("-a md5");
     let before = folder.read("b/manifest-md5.txt");
     let script = "trap '' XFSZ; ulimit -f 0; \"$0\" bag update -a sha256 --info X=1 b";
@@ -122,7 +122,7 @@ fn what_was_not_written_is_not_told() {
 }
 
 #[test]
-fn a_manifest_that_nobody_can_write_is_refused_or_goes() {
+fn unknown_manifest_is_refused_or_removed() {
     let folder = bag("-a md5");
     folder.write("b/manifest-whirlpool.txt", "");
     let run = folder.run("bag update b");
@@ -139,14 +139,13 @@ fn a_manifest_that_nobody_can_write_is_refused_or_goes() {
 }
 
 #[test]
-fn files_that_nothing_can_be_held_against_want_consent() {
+fn unverifiable_files_need_accept() {
     let folder = bag("-a md5");
     fs::rename(folder.path("b/manifest-md5.txt"), folder.path("b/manifest-sha3256.txt")).unwrap();
     fs::remove_file(folder.path("b/tagmanifest-md5.txt")).unwrap();
     let before = folder.read("b/manifest-sha3256.txt");
     let run = folder.run("bag update -a sha256 b");
-    let told = "b/manifest-sha3256.txt: would go, and lanesum cannot hold files against it; once \
-                another program did, take them as they are with --accept\n";
+    let told = "b/manifest-sha3256.txt: would be removed, but lanesum cannot check files against it; check them with another program, then use --accept\n";
     assert_eq!((run.status.code(), text(&run.stdout)), (Some(1), told.to_owned()));
     assert_eq!(folder.read("b/manifest-sha3256.txt"), before);
     let run = folder.run("bag update -a sha256 --accept b");
@@ -156,14 +155,14 @@ fn files_that_nothing_can_be_held_against_want_consent() {
 }
 
 #[test]
-fn a_bag_of_an_older_version_becomes_one_of_the_newest() {
+fn old_version_becomes_the_newest() {
     let folder = bag("-a md5");
     fs::rename(folder.path("b/bag-info.txt"), folder.path("b/package-info.txt")).unwrap();
     edit(&folder, "b/package-info.txt", "Contact-Name  :   Edna\n");
     edit(&folder, "b/bagit.txt", "BagIt-Version: 0.95\nTag-File-Character-Encoding: UTF-8");
     let run = folder.run("bag update b");
     assert_eq!(run.status.code(), Some(0), "{}", text(&run.stderr));
-    let told = "b/bagit.txt: version 1.0; before: 0.95\n";
+    let told = "b/bagit.txt: version 1.0, before: 0.95\n";
     assert!(text(&run.stdout).contains(told), "{}", text(&run.stdout));
     assert!(folder.read("b/bagit.txt").starts_with("BagIt-Version: 1.0\n"));
     assert_eq!(folder.read("b/bag-info.txt"), "Contact-Name: Edna\nPayload-Oxum: 16.3\n");
@@ -171,7 +170,7 @@ fn a_bag_of_an_older_version_becomes_one_of_the_newest() {
 }
 
 #[test]
-fn no_metadata_are_written_over() {
+fn metadata_are_not_overwritten() {
     for has_both in [false, true] {
         let folder = bag("-a md5");
         fs::remove_file(folder.path("b/tagmanifest-md5.txt")).unwrap();
@@ -181,8 +180,7 @@ fn no_metadata_are_written_over() {
         }
         folder.write("b/bagit.txt", "BagIt-Version: 0.95\nTag-File-Character-Encoding: UTF-8\n");
         let run = folder.run("bag update --accept b");
-        let told = "b/bag-info.txt: is not where this version has its metadata, and would be written over; \
-                    put what it says into package-info.txt, and remove it\n";
+        let told = "b/bag-info.txt: not the metadata file of this version, and would be overwritten; move its content to package-info.txt, and remove it\n";
         assert_eq!((run.status.code(), text(&run.stdout)), (Some(1), told.to_owned()));
         assert_eq!(folder.read("b/bag-info.txt"), "Contact-Name: Edna\n");
         // As it says.
@@ -196,22 +194,22 @@ fn no_metadata_are_written_over() {
 }
 
 #[test]
-fn what_is_no_bag_or_not_whole_is_refused() {
+fn incomplete_bag_is_refused() {
     let folder = bag("-a md5");
     fs::create_dir(folder.path("c")).unwrap();
-    let words = "is no bag, for it has no bagit.txt; lanesum bag create makes it one";
+    let words = "not a bag: bagit.txt is missing\nhint: lanesum bag create c";
     expect(&folder.run("bag update c"), 1, "", format!("lanesum: c: {words}\n"));
     fs::remove_file(folder.path("b/data/a")).unwrap();
     folder.write("b/fetch.txt", "https://example.org/a - data/a\n");
     let run = folder.run("bag update b");
-    let told = "b/data/a: is missing; fetch.txt says where it is: https://example.org/a\n";
+    let told = "b/data/a: missing, and to be fetched from https://example.org/a\n";
     assert_eq!((run.status.code(), text(&run.stdout)), (Some(1), told.to_owned()));
     fs::remove_file(folder.path("b/fetch.txt")).unwrap();
     folder.write("b/manifest-md5.txt", "nonsense\n");
     let run = folder.run("bag update b");
-    let words = "lanesum: b: cannot be updated as it is; nothing was changed\n";
+    let words = "lanesum: b: cannot be updated; nothing was changed\n";
     assert_eq!(text(&run.stderr), words);
-    assert!(text(&run.stdout).contains("line 1: is not `DIGEST  NAME`"), "{}", text(&run.stdout));
+    assert!(text(&run.stdout).contains("line 1: not `DIGEST  NAME`"), "{}", text(&run.stdout));
     assert_eq!(
         (run.status.code(), folder.read("b/manifest-md5.txt")),
         (Some(1), "nonsense\n".into())
@@ -220,16 +218,16 @@ fn what_is_no_bag_or_not_whole_is_refused() {
 
 /// What is written is UTF-8, and holds what was understood.
 #[test]
-fn tag_files_that_would_not_be_kept_are_refused() {
+fn unsupported_tag_files_are_refused() {
     let folder = bag("-a md5");
     let info = folder.read("b/bag-info.txt");
     folder.write("b/bag-info.txt", format!("{info}no element\n"));
     let line = info.lines().count() + 1;
-    let told = format!("b/bag-info.txt: line {line}: is not `LABEL: VALUE`\n");
-    let words = "lanesum: b: cannot be updated as it is; nothing was changed\n";
+    let told = format!("b/bag-info.txt: line {line}: not `LABEL: VALUE`\n");
+    let words = "lanesum: b: cannot be updated; nothing was changed\n";
     expect(&folder.run("bag update --accept b"), 1, told, words);
     folder.write("b/bag-info.txt", info);
-    let words = "its tag files are not in UTF-8; convert them and say so in bagit.txt first";
+    let words = "tag files are not in UTF-8";
     for (encoding, code) in [("ISO-8859-1", 1), ("US-ASCII", 0)] {
         let declaration = format!("BagIt-Version: 1.0\nTag-File-Character-Encoding: {encoding}\n");
         edit(&folder, "b/bagit.txt", &declaration);
@@ -240,15 +238,14 @@ fn tag_files_that_would_not_be_kept_are_refused() {
 }
 
 /// What update says where it refuses to take up what is held against nothing.
-const LOST: &str = "lanesum: b: what tells what its files should be, or its metadata, is gone or not as it was; \
-                    put that back from a copy or, if everything is as it should be, take it with --accept. \
-                    Nothing was changed\n";
+const LOST: &str = "lanesum: b: not updated: a payload manifest or bag-info.txt is missing, or differs from the tag manifests\n\
+     hint: restore it from a backup, or accept the bag as it is: --accept\n";
 
 const UNTRUSTED: &str =
-    "b/manifest-md5.txt: not what the tag manifests say: what it told of files may be lost\n";
+    "b/manifest-md5.txt: differs from the tag manifests (digests may be lost)\n";
 
 #[test]
-fn a_manifest_that_lost_what_it_told_blesses_nothing() {
+fn emptied_manifest_needs_accept() {
     let new = "b/data/a: new\nb/data/keep: new\nb/data/sub/b: new\n";
     // Its time is newer than the tag manifest's; so is that of an emptied tag manifest, which tells
     // nothing of it.
@@ -268,16 +265,15 @@ fn a_manifest_that_lost_what_it_told_blesses_nothing() {
 }
 
 #[test]
-fn a_manifest_that_is_gone_is_missed() {
+fn missing_manifest_needs_accept() {
     let folder = bag("-a md5,sha1");
     fs::remove_file(folder.path("b/manifest-sha1.txt")).unwrap();
-    let told = "b/manifest-sha1.txt: missing, and what it told with it\n";
+    let told = "b/manifest-sha1.txt: missing, with the digests or metadata in it\n";
     expect(&folder.run("bag update b"), 1, told, LOST);
     let folder = bag("-a md5");
     fs::remove_file(folder.path("b/manifest-md5.txt")).unwrap();
-    let words = "has no payload manifest that lanesum can read, so nothing tells what its files should be; \
-                 put it back from a copy or, if all files are as they should be, give -a and --accept. \
-                 Nothing was changed";
+    let words = "not updated: no payload manifest that lanesum can read\n\
+                 hint: restore the manifest, or accept all files as they are: -a ALG --accept";
     for args in ["", "-a md5", "--accept"] {
         let run = folder.run(&format!("bag update {args} b"));
         expect(&run, 1, "", format!("lanesum: b: {words}\n"));
@@ -288,10 +284,10 @@ fn a_manifest_that_is_gone_is_missed() {
 }
 
 #[test]
-fn metadata_that_are_gone_are_missed() {
+fn missing_metadata_need_accept() {
     let folder = bag("-a md5 --info Contact-Name=Edna");
     fs::remove_file(folder.path("b/bag-info.txt")).unwrap();
-    let told = "b/bag-info.txt: missing, and what it told with it\n";
+    let told = "b/bag-info.txt: missing, with the digests or metadata in it\n";
     expect(&folder.run("bag update b"), 1, told, LOST);
     assert!(!exists(folder.path("b/bag-info.txt")));
     let run = folder.run("bag update --accept b");
@@ -306,32 +302,31 @@ fn metadata_that_are_gone_are_missed() {
 }
 
 #[test]
-fn links_are_refused_as_in_a_new_bag() {
+fn links_are_refused() {
     let folder = bag("-a md5");
     folder.link("a", "b/data/link");
     let refused = |name: &str, words: &str| {
-        let stderr = "lanesum: b: cannot be updated as it is; nothing was changed\n";
+        let stderr = "lanesum: b: cannot be updated; nothing was changed\n";
         expect(&folder.run("bag update b"), 1, format!("b/{name}: {words}\n"), stderr);
     };
-    let words =
-        "is a link, which a bag does not keep; put what it leads to in its place, or remove it";
+    let words = "a link, which a bag cannot hold; replace it by its target, or remove it";
     refused("data/link", words);
     fs::remove_file(folder.path("b/data/link")).unwrap();
     // What it leads to is not read, so it would be taken for empty.
     fs::rename(folder.path("b/manifest-md5.txt"), folder.path("b/list.txt")).unwrap();
     folder.link("list.txt", "b/manifest-md5.txt");
-    let words = "is a link, and must be a file itself; put what it should say in its place";
+    let words = "is a link, not a file";
     refused("manifest-md5.txt", words);
 }
 
 #[test]
-fn what_becomes_of_metadata_is_told() {
+fn changed_metadata_are_printed() {
     let folder = bag("-a md5 --info Contact-Name=Edna");
     let update = |args: &str| {
         let run = folder.run(&format!("bag update {args} b"));
         assert_eq!(run.status.code(), Some(0), "{}", text(&run.stderr));
         let words = text(&run.stderr);
-        assert!(words.contains(": no file had changed; "), "{words}");
+        assert!(words.contains(": no file changed; "), "{words}");
         text(&run.stdout)
     };
     assert_eq!(update("--info Contact-Name=Edna"), "");
@@ -341,21 +336,21 @@ fn what_becomes_of_metadata_is_told() {
     assert_eq!(update(info), "");
     assert_eq!(
         update("-a sha1,md5 --algorithm sha256"),
-        "b: manifests of md5 and sha1 and sha256; before: of md5\n"
+        "b: manifests of md5 and sha1 and sha256, before: md5\n"
     );
 }
 
 #[test]
-fn an_interrupted_update_is_finished_or_taken_back() {
+fn interrupted_update_is_finished_or_undone() {
     let folder = bag("-a md5");
     // As it is before anything took its place, and not whole.
     folder.write("b/.lanesum-bag/manifest-md5.txt", "half a li");
     let (errors, _) = validate(&folder, 1);
     assert!(
-        errors.contains("an interrupted lanesum bag left it; run the same command again"),
+        errors.contains("left by an interrupted `lanesum bag`; run the same command again"),
         "{errors}"
     );
-    let recovered = "lanesum: b: an earlier run was interrupted; it is finished, or taken back\n";
+    let recovered = "lanesum: b: finished or undid an interrupted run\n";
     let run = folder.run("bag update b");
     assert!(
         run.status.success() && text(&run.stderr).starts_with(recovered),
@@ -383,12 +378,12 @@ fn an_interrupted_update_is_finished_or_taken_back() {
 }
 
 #[test]
-fn what_would_be_taken_up_is_told_by_validate() {
+fn dry_run_points_to_validate() {
     let folder = bag("-a md5");
     let run = folder.run("bag update --dry-run b");
     let told = text(&run.stderr);
     assert_eq!(run.status.code(), Some(2));
-    assert!(told.contains("tip: 'lanesum bag validate DIR' tells what is not"), "{told}");
+    assert!(told.contains("tip: 'lanesum bag validate DIR' lists differences"), "{told}");
     // Of warnings it is silent where only errors are wanted.
     folder.write("b/data/Keep", "b/keep");
     assert_eq!(folder.run("bag update b").status.code(), Some(0));

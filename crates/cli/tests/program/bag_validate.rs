@@ -65,7 +65,7 @@ fn fails(folder: &Folder, errors: &str) {
 }
 
 #[test]
-fn a_valid_bag_is_called_so() {
+fn valid_bag_passes() {
     let folder = bag();
     let run = folder.run("bag validate b");
     assert_eq!((run.status.code(), text(&run.stdout)), (Some(0), "b: valid\n".to_owned()));
@@ -74,19 +74,19 @@ fn a_valid_bag_is_called_so() {
     expect(&folder.run("bag validate --quiet b/ b"), 0, "", "");
     folder.write("b/data/a", "rotten..");
     let run = folder.run("bag validate b gone");
-    let expected = "b/data/a: has changed: it is not as in manifest-md5.txt\nb: NOT VALID: 1 error\ngone: NOT VALID\n";
+    let expected = "b/data/a: changed: differs from manifest-md5.txt\nb: NOT VALID: 1 error\ngone: NOT VALID\n";
     assert_eq!((run.status.code(), text(&run.stdout)), (Some(1), expected.to_owned()));
     assert!(text(&run.stderr).ends_with("lanesum: gone: No such file or directory\n"));
     // Nothing was read of what is no bag.
     folder.write("c/a", "");
-    let why = "c/bagit.txt: is not there, so this is no bag\nc: NOT VALID: 1 error\n";
+    let why = "c/bagit.txt: missing, so this is not a bag\nc: NOT VALID: 1 error\n";
     expect(&folder.run("bag validate c"), 1, why, "");
     let why = "lanesum: gone: No such file or directory\n";
     expect(&folder.run("bag validate --fast -q gone"), 1, "gone: NOT VALID\n", why);
 }
 
 #[test]
-fn all_manifests_that_list_what_is_missing_are_named() {
+fn missing_file_names_all_its_manifests() {
     let folder = bag();
     let names = ["data/a", "data/sub/b"];
     let sha = |name: &str| hex(&<sha1::Sha1 as sha1::Digest>::digest(format!("b/{name}")));
@@ -94,16 +94,16 @@ fn all_manifests_that_list_what_is_missing_are_named() {
     folder.write("b/manifest-sha1.txt", list);
     list_tags(&folder);
     fs::remove_file(folder.path("b/data/a")).unwrap();
-    fails(&folder, "b/data/a: is missing; listed in manifest-md5.txt and manifest-sha1.txt\n");
+    fails(&folder, "b/data/a: missing (listed in manifest-md5.txt and manifest-sha1.txt)\n");
     fs::create_dir(folder.path("b/data/a")).unwrap();
     fails(
         &folder,
-        "b/data/a: is a folder, and listed as a file in manifest-md5.txt and manifest-sha1.txt\n",
+        "b/data/a: a directory, but listed as a file in manifest-md5.txt and manifest-sha1.txt\n",
     );
 }
 
 #[test]
-fn every_file_that_fails_is_named() {
+fn every_failing_file_is_listed() {
     let folder = bag();
     folder.write("b/data/a", "other");
     fs::remove_file(folder.path("b/data/sub/b")).unwrap();
@@ -111,36 +111,33 @@ fn every_file_that_fails_is_named() {
     folder.write("b/manifest-md5.txt", of_bag(&["data/a", "data/sub/b"]) + "nonsense\n");
     fails(
         &folder,
-        "b/manifest-md5.txt: line 3: is not `DIGEST  NAME` with a digest of this algorithm\n\
-         b/data/sub/b: is missing; listed in manifest-md5.txt\n\
-         b/data/new: no payload manifest lists it\n\
-         b/data/a: has changed: it is not as in manifest-md5.txt\n\
-         b/manifest-md5.txt: has changed: it is not as in tagmanifest-md5.txt\n",
+        "b/manifest-md5.txt: line 3: not `DIGEST  NAME` with a digest of this algorithm\n\
+         b/data/sub/b: missing (listed in manifest-md5.txt)\n\
+         b/data/new: not listed in any payload manifest\n\
+         b/data/a: changed: differs from manifest-md5.txt\n\
+         b/manifest-md5.txt: changed: differs from tagmanifest-md5.txt\n",
     );
 }
 
 #[test]
-fn every_manifest_is_to_list_every_file() {
+fn file_must_be_in_every_manifest() {
     let folder = bag();
     let sha = hex(&<sha2::Sha256 as sha2::Digest>::digest("b/data/a"));
     folder.write("b/manifest-sha256.txt", format!("{sha}  data/a\n"));
     list_tags(&folder);
-    fails(&folder, "b/data/sub/b: manifest-sha256.txt does not list it\n");
+    fails(&folder, "b/data/sub/b: not listed in manifest-sha256.txt\n");
     // The drafts had it that one of them would do.
     folder.write("b/bagit.txt", DECLARATION.replace("1.0", "0.97"));
     list_tags(&folder);
     let (_, warnings) = validate(&folder, 0);
-    assert_eq!(warnings, "b/data/sub/b: warning: manifest-sha256.txt does not list it\n");
+    assert_eq!(warnings, "b/data/sub/b: warning: not listed in manifest-sha256.txt\n");
     // Both are held against one reading.
     folder.write("b/data/a", "b/DATA/a");
-    fails(
-        &folder,
-        "b/data/a: has changed: it is not as in manifest-md5.txt and manifest-sha256.txt\n",
-    );
+    fails(&folder, "b/data/a: changed: differs from manifest-md5.txt and manifest-sha256.txt\n");
 }
 
 #[test]
-fn lines_that_say_a_file_twice_are_told() {
+fn file_listed_twice_is_reported() {
     let folder = bag();
     let twice = of_bag(&["data/a", "data/sub/b", "data/a"]);
     folder.write("b/manifest-md5.txt", &twice);
@@ -156,12 +153,12 @@ fn lines_that_say_a_file_twice_are_told() {
     fails(
         &folder,
         "b/manifest-md5.txt: line 3: lists data/a twice, with different digests\n\
-         b/data/a: has changed: it is not as in manifest-md5.txt\n",
+         b/data/a: changed: differs from manifest-md5.txt\n",
     );
 }
 
 #[test]
-fn paths_that_lead_out_are_refused() {
+fn paths_out_of_the_bag_are_refused() {
     for (name, why) in [
         ("../a", "a path with `..` in it, which may lead out of the bag"),
         ("data/../../a", "a path with `..` in it, which may lead out of the bag"),
@@ -185,7 +182,7 @@ fn links_out_of_the_bag_are_refused() {
     folder.write("outside", "b/data/a");
     fs::remove_file(folder.path("b/data/a")).unwrap();
     folder.link("../../outside", "b/data/a");
-    fails(&folder, "b/data/a: is a link that leads out of the bag, or lies behind one\n");
+    fails(&folder, "b/data/a: a link out of the bag, or behind one\n");
     // What it leads to would be right, but a bag that is sent on has nothing of it.
     fs::remove_file(folder.path("b/data/a")).unwrap();
     folder.write("elsewhere/sub/b", "b/data/sub/b");
@@ -194,8 +191,8 @@ fn links_out_of_the_bag_are_refused() {
     folder.link("../../elsewhere/sub", "b/data/sub");
     fails(
         &folder,
-        "b/data/sub/b: is a link that leads out of the bag, or lies behind one\n\
-         b/data/sub: is a link that leads out of the bag, or lies behind one\n",
+        "b/data/sub/b: a link out of the bag, or behind one\n\
+         b/data/sub: a link out of the bag, or behind one\n",
     );
     let folder = bag();
     fs::rename(folder.path("b/data/a"), folder.path("b/data/sub/c")).unwrap();
@@ -204,18 +201,18 @@ fn links_out_of_the_bag_are_refused() {
     folder.write("b/manifest-md5.txt", lists);
     list_tags(&folder);
     let (_, warnings) = validate(&folder, 0);
-    assert_eq!(warnings, "b/data/a: warning: is a link, which other systems may not keep\n");
+    assert_eq!(warnings, "b/data/a: warning: a link, which other systems may not keep\n");
 }
 
 #[test]
-fn what_is_called_as_a_tag_file_must_be_one() {
+fn tag_file_must_be_a_file() {
     type Make = fn(&Folder, &str);
     let makes: [(Make, &str); 5] = [
         (|folder, name| folder.link("data/a", name), "a link"),
         (|folder, name| folder.link("nowhere", name), "a link"),
         (|folder, name| folder.fifo(name), "a named pipe"),
-        (|folder, name| fs::create_dir(folder.path(name)).unwrap(), "a folder"),
-        (|folder, name| folder.write(format!("{name}/k"), ""), "a folder"),
+        (|folder, name| fs::create_dir(folder.path(name)).unwrap(), "a directory"),
+        (|folder, name| folder.write(format!("{name}/k"), ""), "a directory"),
     ];
     let names = [
         "bag-info.txt",
@@ -234,15 +231,13 @@ fn what_is_called_as_a_tag_file_must_be_one() {
                 fs::remove_file(folder.path(&path)).unwrap();
             }
             make(&folder, &path);
-            let told = format!(
-                "{path}: is {kind}, and must be a file itself; put what it should say in its place\n"
-            );
+            let told = format!("{path}: is {kind}, not a file\n");
             let before = folder.read("b/manifest-md5.txt");
             for verb in ["validate", "validate --fast", "update"] {
                 let run = folder.run(&format!("bag {verb} b"));
                 let out = text(&run.stdout);
                 assert_eq!((run.status.code(), out.matches(&told).count()), (Some(1), 1), "{out}");
-                assert!(!out.contains("is no bag"), "{out}");
+                assert!(!out.contains("not a bag"), "{out}");
             }
             assert_eq!(folder.read("b/manifest-md5.txt"), before);
             assert!(!exists(folder.path("b/.lanesum-bag")));
@@ -251,19 +246,19 @@ fn what_is_called_as_a_tag_file_must_be_one() {
 }
 
 #[test]
-fn what_makes_a_bag_must_be_there() {
+fn declaration_and_payload_are_required() {
     let folder = bag();
     fs::remove_file(folder.path("b/manifest-md5.txt")).unwrap();
     fs::remove_file(folder.path("b/tagmanifest-md5.txt")).unwrap();
-    fails(&folder, "b: has no payload manifest, so nothing tells what its files should be\n");
+    fails(&folder, "b: no payload manifest, so the digests of its files are unknown\n");
     fs::remove_dir_all(folder.path("b/data")).unwrap();
     folder.write("b/manifest-md5.txt", "");
-    fails(&folder, "b/data: is no folder of the bag, and must be\n");
+    fails(&folder, "b/data: not a directory, but the bag needs it\n");
     folder.write("b/bagit.txt", "");
     let words = "must be two lines: `BagIt-Version: 1.0` and `Tag-File-Character-Encoding: UTF-8`";
     fails(&folder, &format!("b/bagit.txt: {words}\n"));
     fs::remove_file(folder.path("b/bagit.txt")).unwrap();
-    fails(&folder, "b/bagit.txt: is not there, so this is no bag\n");
+    fails(&folder, "b/bagit.txt: missing, so this is not a bag\n");
     fs::create_dir(folder.path("c")).unwrap();
     let run = folder.run("bag validate --fast b c");
     assert_eq!(run.status.code(), Some(1));
@@ -271,11 +266,11 @@ fn what_makes_a_bag_must_be_there() {
 }
 
 #[test]
-fn a_manifest_that_nobody_can_check_is_an_error() {
+fn manifest_of_unknown_algorithm_fails() {
     let folder = bag();
     folder.write("b/manifest-whirlpool.txt", format!("{}  data/a\n", "0".repeat(128)));
     list_tags(&folder);
-    let words = "lanesum does not compute whirlpool, so whether files are as it says is unknown";
+    let words = "lanesum does not compute whirlpool; not checked";
     fails(&folder, &format!("b/manifest-whirlpool.txt: {words}\n"));
     fs::remove_file(folder.path("b/manifest-md5.txt")).unwrap();
     list_tags(&folder);
@@ -283,7 +278,7 @@ fn a_manifest_that_nobody_can_check_is_an_error() {
 }
 
 #[test]
-fn what_is_to_be_fetched_is_missing() {
+fn unfetched_file_is_missing() {
     let folder = bag();
     fs::remove_file(folder.path("b/data/a")).unwrap();
     folder.write("b/fetch.txt", "https://example.org/a 8 data/a\nhttps://example.org/x - data/x\n");
@@ -291,27 +286,27 @@ fn what_is_to_be_fetched_is_missing() {
     fails(
         &folder,
         "b/fetch.txt: line 2: names data/x, which manifest-md5.txt does not list\n\
-         b/data/a: is missing; fetch.txt says where it is: https://example.org/a\n",
+         b/data/a: missing, and to be fetched from https://example.org/a\n",
     );
     folder.write("b/fetch.txt", "https://example.org/a 8 data/a\nhttps://example.org/b - data/a\n");
     list_tags(&folder);
     // The first time that it is told.
-    fails(&folder, "b/data/a: is missing; fetch.txt says where it is: https://example.org/a\n");
+    fails(&folder, "b/data/a: missing, and to be fetched from https://example.org/a\n");
 }
 
 #[test]
-fn a_quick_look_is_no_validation() {
+fn fast_check_is_not_a_validation() {
     let folder = bag();
     let fast = || folder.run("bag validate --fast b");
     expect(
         &fast(),
         1,
-        "b/bag-info.txt: has no Payload-Oxum to go by; without --fast everything is looked at\n\
-         b: FAILED, by a look at sizes that is no validation\n",
+        "b/bag-info.txt: no Payload-Oxum; leave out --fast to check all files\n\
+         b: FAILED; only sizes were compared\n",
         "",
     );
     folder.write("b/bag-info.txt", "Payload-Oxum: 20.2\n");
-    let agrees = "b: Payload-Oxum agrees (2 files, 20 B); no content was looked at, so this is no validation\n";
+    let agrees = "b: Payload-Oxum agrees (2 files, 20 B); contents were not checked\n";
     expect(&fast(), 0, agrees, "");
     // The same length.
     folder.write("b/data/a", "b/DATA/a");
@@ -321,7 +316,7 @@ fn a_quick_look_is_no_validation() {
         &fast(),
         1,
         "b/bag-info.txt: Payload-Oxum is 20.2, but the payload has 30.2: bytes.files\n\
-         b: FAILED, by a look at sizes that is no validation\n",
+         b: FAILED; only sizes were compared\n",
         "",
     );
     let (errors, _) = validate(&folder, 1);
@@ -332,7 +327,7 @@ fn a_quick_look_is_no_validation() {
 }
 
 #[test]
-fn sizes_that_contradict_are_an_error_in_every_version() {
+fn contradicting_sizes_fail_in_every_version() {
     let folder = bag();
     let twice = "Payload-Oxum: 20.2\nPayload-Oxum: ";
     for version in ["1.0", "0.97"] {
@@ -340,17 +335,17 @@ fn sizes_that_contradict_are_an_error_in_every_version() {
         for second in ["21.2", "nonsense"] {
             folder.write("b/bag-info.txt", format!("{twice}{second}\n"));
             list_tags(&folder);
-            fails(&folder, "b/bag-info.txt: has Payload-Oxum twice, with different values\n");
+            fails(&folder, "b/bag-info.txt: contains Payload-Oxum twice, with different values\n");
             let run = folder.run("bag validate --fast b");
             assert_eq!(run.status.code(), Some(1), "{}", text(&run.stdout));
         }
     }
     folder.write("b/bag-info.txt", format!("{twice}20.2\n"));
     list_tags(&folder);
-    assert_eq!(validate(&folder, 0).1, "b/bag-info.txt: warning: has Payload-Oxum twice\n");
+    assert_eq!(validate(&folder, 0).1, "b/bag-info.txt: warning: contains Payload-Oxum twice\n");
     folder.write("b/bagit.txt", DECLARATION);
     list_tags(&folder);
-    fails(&folder, "b/bag-info.txt: has Payload-Oxum twice\n");
+    fails(&folder, "b/bag-info.txt: contains Payload-Oxum twice\n");
 }
 
 #[test]
@@ -362,8 +357,8 @@ fn names_of_other_tools_are_read_with_a_warning() {
     let (_, warnings) = validate(&folder, 0);
     assert_eq!(
         warnings,
-        "b/manifest-md5.txt: line 1: warning: names have `./` or `//` in them, which they should not\n\
-         b/manifest-md5.txt: line 1: warning: names begin with the star of md5sum, which is not of BagIt\n"
+        "b/manifest-md5.txt: line 1: warning: names contain `./` or `//`\n\
+         b/manifest-md5.txt: line 1: warning: names begin with the `*` of md5sum, which is not part of BagIt\n"
     );
     // The one looks encoded, the other encodes nothing.
     for name in ["data/%25", "data/100%.txt"] {
@@ -381,7 +376,7 @@ fn names_of_other_tools_are_read_with_a_warning() {
 }
 
 #[test]
-fn names_that_some_systems_take_for_one_are_told() {
+fn colliding_names_are_warned_of() {
     let folder = bag();
     let names =
         ["data/a", "data/sub/b", "data/A", "data/u\u{308}", "data/\u{fc}", "data/.DS_Store"];
@@ -393,33 +388,33 @@ fn names_that_some_systems_take_for_one_are_told() {
     let (_, warnings) = validate(&folder, 0);
     let alike = |a: &str, b: &str| {
         format!(
-            "{a}: warning: differs from {b} in case or Unicode normal form alone: some systems take them for one\n"
+            "{a}: warning: differs from {b} only in case or Unicode form, so some systems confuse them\n"
         )
     };
     assert!(warnings.contains(&alike("b/data/a", "data/A")), "{warnings}");
     assert_eq!(warnings.matches("differs from").count(), 2, "{warnings}");
     assert!(
-        warnings.contains("b/data/.DS_Store: warning: is of the kind that systems put"),
+        warnings.contains("b/data/.DS_Store: warning: created by the operating system"),
         "{warnings}"
     );
 }
 
 #[test]
-fn a_name_in_another_normal_form_is_found() {
+fn name_in_a_different_unicode_form_is_found() {
     let folder = bag();
     folder.write("b/data/\u{fc}", "umlaut");
     let list = of_bag(&["data/a", "data/sub/b"]) + &line("umlaut", "data/u\u{308}");
     folder.write("b/manifest-md5.txt", list);
     list_tags(&folder);
     let (_, warnings) = validate(&folder, 0);
-    assert!(warnings.contains("the same name in another Unicode normal form"), "{warnings}");
+    assert!(warnings.contains("the same name in a different Unicode form"), "{warnings}");
     folder.write("b/data/\u{fc}", "other");
     let (errors, _) = validate(&folder, 1);
-    assert!(errors.contains("has changed: it is not as in manifest-md5.txt"), "{errors}");
+    assert!(errors.contains("changed: differs from manifest-md5.txt"), "{errors}");
 }
 
 #[test]
-fn tag_files_may_be_in_other_encodings() {
+fn tag_files_in_other_encodings_are_read() {
     let folder = bag();
     folder.write("b/data/\u{fc}", "umlaut");
     let list = of_bag(&["data/a", "data/sub/b"]) + &line("umlaut", "data/\u{fc}");
@@ -436,7 +431,7 @@ fn tag_files_may_be_in_other_encodings() {
     folder.write("b/bagit.txt", DECLARATION);
     let (errors, _) = validate(&folder, 1);
     assert!(
-        errors.contains("b/manifest-md5.txt: is not in the encoding that bagit.txt says\n"),
+        errors.contains("b/manifest-md5.txt: not in the encoding that bagit.txt names\n"),
         "{errors}"
     );
     folder.write("b/bagit.txt", DECLARATION.replace("UTF-8", "Shift_JIS"));
@@ -447,7 +442,7 @@ fn tag_files_may_be_in_other_encodings() {
 }
 
 #[test]
-fn what_cannot_be_read_is_an_error() {
+fn unreadable_file_fails() {
     let folder = bag();
     fs::set_permissions(
         folder.path("b/data/a"),
@@ -474,7 +469,7 @@ fn what_cannot_be_read_is_an_error() {
 
 /// What a tag file says that cannot be read is not known, so nothing is held against it.
 #[test]
-fn nothing_follows_from_what_cannot_be_read() {
+fn unreadable_manifest_is_one_error() {
     let folder = bag();
     folder.write("b/bag-info.txt", "Payload-Oxum: 20.2\n");
     folder.write("b/readme", "");
@@ -487,7 +482,7 @@ fn nothing_follows_from_what_cannot_be_read() {
     let tags = ["bag-info.txt", "bagit.txt", "manifest-md5.txt", "manifest-sha1.txt"];
     folder.write("b/tagmanifest-sha1.txt", sha1(&tags));
     let warning =
-        "b/readme: warning: no tag manifest lists it, so nothing tells whether it changed\n";
+        "b/readme: warning: not listed in any tag manifest, so changes are not detected\n";
     assert_eq!(validate(&folder, 0).1, warning);
 
     obey_modes();
@@ -507,7 +502,7 @@ fn nothing_follows_from_what_cannot_be_read() {
         assert_eq!((update.status.code(), text(&update.stdout)), (Some(1), errors));
         names.iter().for_each(|name| mode(name, 0o600));
     };
-    let by_md5 = "b/readme: warning: tagmanifest-md5.txt does not list it\n";
+    let by_md5 = "b/readme: warning: not listed in tagmanifest-md5.txt\n";
     not_valid(&["tagmanifest-sha1.txt"], by_md5);
     not_valid(&["tagmanifest-md5.txt", "tagmanifest-sha1.txt"], "");
     not_valid(&["manifest-md5.txt"], warning);
@@ -522,14 +517,14 @@ fn nothing_follows_from_what_cannot_be_read() {
     mode("manifest-md5.txt", 0);
     let (found, _) = validate(&folder, 1);
     let words =
-        ["b/data/new: manifest-sha1.txt does not list it\n", "b/bag-info.txt: Payload-Oxum is"];
+        ["b/data/new: not listed in manifest-sha1.txt\n", "b/bag-info.txt: Payload-Oxum is"];
     assert!(words.iter().all(|it| found.contains(it)), "{found}");
-    assert!(!found.contains("no payload manifest lists it"), "{found}");
+    assert!(!found.contains("not listed in any payload manifest"), "{found}");
     mode("manifest-md5.txt", 0o600);
     fs::remove_file(folder.path("b/data/new")).unwrap();
 
     // What is in there is not counted.
-    let failed = "b: FAILED, by a look at sizes that is no validation\n";
+    let failed = "b: FAILED; only sizes were compared\n";
     for name in ["data/sub", "data", "bag-info.txt"] {
         mode(name, 0);
         let told = denied(&[name]) + failed;
@@ -551,7 +546,7 @@ fn nothing_follows_from_what_cannot_be_read() {
 
 /// A tag file in another encoding than `bagit.txt` says tells as little.
 #[test]
-fn nothing_follows_from_what_is_no_text() {
+fn badly_encoded_manifest_is_one_error() {
     let folder = bag();
     folder.write("b/bag-info.txt", "Payload-Oxum: 20.2\n");
     for name in ["bag-info.txt", "manifest-md5.txt", "tagmanifest-md5.txt"] {
@@ -566,10 +561,10 @@ fn nothing_follows_from_what_is_no_text() {
                 others.map(|other| line(folder.read(&format!("b/{other}")), other)).collect();
             folder.write("b/tagmanifest-md5.txt", list + &line(text, name));
         }
-        let told = format!("{path}: is not in the encoding that bagit.txt says\n");
+        let told = format!("{path}: not in the encoding that bagit.txt names\n");
         fails(&folder, &told);
         if name == "bag-info.txt" {
-            let told = told + "b: FAILED, by a look at sizes that is no validation\n";
+            let told = told + "b: FAILED; only sizes were compared\n";
             expect(&folder.run("bag validate --fast b"), 1, &told, "");
         }
         folder.write(&path, before);
@@ -596,7 +591,7 @@ fn each_file_is_read_once_for_all_manifests() {
 
 /// A file that is listed itself stands for no other one that is gone, however alike their names.
 #[test]
-fn what_is_listed_stands_for_no_other() {
+fn listed_file_does_not_replace_another() {
     for (gone, left, lines) in
         [("caf\u{e9}", "cafe\u{301}", ["caf\u{e9}", "cafe\u{301}"]), ("%", "%25", ["%25", "%2525"])]
     {
@@ -613,7 +608,7 @@ fn what_is_listed_stands_for_no_other() {
         validate(&folder, 0);
         fs::remove_file(folder.path(format!("b/data/{gone}"))).unwrap();
         let (found, _) = validate(&folder, 1);
-        assert!(found.contains("is missing; listed in manifest-md5.txt"), "{found}");
+        assert!(found.contains("missing (listed in manifest-md5.txt)"), "{found}");
         if gone == "%" {
             let check = folder.run("check b/manifest-md5.txt");
             assert_eq!(check.status.code(), Some(1));
@@ -647,7 +642,7 @@ fn bad_bag() -> Folder {
 fn json_has_an_object_for_each_finding_and_a_summary() {
     let folder = bad_bag();
     fs::remove_file(folder.path("b/tagmanifest-md5.txt")).unwrap();
-    let no_tags = "has no tag manifest, so nothing tells whether its tag files changed";
+    let no_tags = "no tag manifest, so changes of tag files are not detected";
     let expected = |content: &str| json!([{"manifest": "manifest-md5.txt", "algorithm": "md5", "digest": md5(content)}]);
     let finding = |class: &str, severity: &str, message: &str, mut rest: Value| {
         let rest = rest.as_object_mut().unwrap();
@@ -666,21 +661,26 @@ fn json_has_an_object_for_each_finding_and_a_summary() {
         finding(
             "changed",
             "error",
-            "has changed: it is not as in manifest-md5.txt",
+            "changed: differs from manifest-md5.txt",
             json!({"path": "data/a", "expected": expected("b/data/a"),
                 "found": {"md5": md5("damaged")}}),
         ),
         finding(
             "missing",
             "error",
-            "is missing; listed in manifest-md5.txt",
+            "missing (listed in manifest-md5.txt)",
             json!({"path": name, "expected": expected("b/data/c, \"d\"")}),
         ),
-        finding("unlisted", "error", "no payload manifest lists it", json!({"path": "data/new"})),
+        finding(
+            "unlisted",
+            "error",
+            "not listed in any payload manifest",
+            json!({"path": "data/new"}),
+        ),
         finding(
             "invalid",
             "error",
-            "is not `DIGEST  NAME` with a digest of this algorithm",
+            "not `DIGEST  NAME` with a digest of this algorithm",
             json!({"path": "manifest-md5.txt", "line": 4}),
         ),
         summary,
@@ -724,7 +724,7 @@ fn json_of_a_bag_that_cannot_be_read_says_so() {
 }
 
 #[test]
-fn json_of_a_quick_look_says_whether_payload_oxum_agrees() {
+fn json_of_a_fast_check_has_agrees() {
     let folder = bag();
     folder.write("b/bag-info.txt", "Payload-Oxum: 20.2\n");
     let summary = |agrees: bool| {
@@ -763,17 +763,16 @@ fn csv_has_a_row_for_each_listed_file_and_each_error() {
     let manifest = md5(of_bag(&["data/a", "data/sub/b"]));
     let read = md5(folder.read("b/manifest-md5.txt"));
     let changed = |name: &str, content: &str, found: &str, by: &str| {
-        row(name, content, "changed", &md5(found), &format!("has changed: it is not as in {by}"))
+        row(name, content, "changed", &md5(found), &format!("changed: differs from {by}"))
     };
-    let missing = "is missing; listed in manifest-md5.txt";
+    let missing = "missing (listed in manifest-md5.txt)";
     let errors = [
         changed("data/a", "b/data/a", "damaged", "manifest-md5.txt"),
         row("\"data/c, \"\"d\"\"\"", "b/data/c, \"d\"", "missing", "", missing),
-        "b,data/new,unlisted,,,,no payload manifest lists it\r\n".to_owned(),
+        "b,data/new,unlisted,,,,not listed in any payload manifest\r\n".to_owned(),
     ];
     let of_manifest = format!(
-        "b,manifest-md5.txt,changed,md5,{manifest},{read},line 4: is not `DIGEST  NAME` with a digest of \
-         this algorithm; has changed: it is not as in tagmanifest-md5.txt\r\n"
+        "b,manifest-md5.txt,changed,md5,{manifest},{read},line 4: not `DIGEST  NAME` with a digest of this algorithm; changed: differs from tagmanifest-md5.txt\r\n"
     );
     let bagit = ok("bagit.txt", DECLARATION);
     let sub = ok("data/sub/b", "b/data/sub/b");
@@ -801,7 +800,8 @@ fn csv_of_several_manifests_has_their_digests_in_one_order() {
         let digests = format!("{} {}", md5(format!("b/{name}")), sha(name));
         format!("b,{name},ok,md5 sha1,{digests},{digests},\r\n")
     };
-    let warning = "lanesum: b: warning: has no tag manifest, so nothing tells whether its tag files changed\n";
+    let warning =
+        "lanesum: b: warning: no tag manifest, so changes of tag files are not detected\n";
     let told = format!("{warning}lanesum: b: valid\n");
     let all = names.map(row).concat();
     assert_eq!(rows(&folder, "bag validate --csv b", 0), (all, told));
@@ -817,8 +817,8 @@ fn csv_has_rows_of_errors_about_a_bag_as_a_whole() {
     let (found, told) = rows(&folder, "bag validate --csv -q b c gone", 1);
     assert_eq!(
         found,
-        "b,,invalid,,,,\"has no payload manifest, so nothing tells what its files should be\"\r\n\
-         c,bagit.txt,invalid,,,,\"is not there, so this is no bag\"\r\n\
+        "b,,invalid,,,,\"no payload manifest, so the digests of its files are unknown\"\r\n\
+         c,bagit.txt,invalid,,,,\"missing, so this is not a bag\"\r\n\
          gone,,unreadable,,,,No such file or directory\r\n"
     );
     let each = |bag: &str| format!("lanesum: {bag}: NOT VALID: 1 error\n");

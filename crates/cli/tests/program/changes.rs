@@ -116,7 +116,7 @@ fn is_noticed_on_standard_input(change: impl Fn(&Folder)) {
 }
 
 #[test]
-fn what_changes_on_standard_input_is_noticed() {
+fn changing_standard_input_fails() {
     is_noticed_on_standard_input(|folder| long(folder).set_len(0).unwrap());
     is_noticed_on_standard_input(|folder| {
         let file = File::options().write(true).open(folder.path("long")).unwrap();

@@ -16,7 +16,7 @@ fn folder() -> Folder {
 }
 
 const GONE: &str = "lanesum: gone: No such file or directory\n";
-const NONSENSE: &str = "lanesum: list: 1 line is no checksum line; --warn tells which\n";
+const NONSENSE: &str = "lanesum: list: 1 line is not a checksum line\nhint: --warn shows it\n";
 
 /// Holds a check against what is expected, without the summary; gives the summary.
 #[track_caller]
@@ -52,7 +52,7 @@ fn each_file_has_its_verdict() {
 }
 
 #[test]
-fn all_well_is_0() {
+fn matching_files_exit_with_0() {
     let folder = folder();
     folder.write("list", lines(&["good"]));
     expect(&folder.run("check list"), 0, "good: OK\n", "");
@@ -98,7 +98,7 @@ fn warn_names_the_lines() {
 }
 
 #[test]
-fn the_last_of_quiet_status_and_warn_wins() {
+fn last_of_quiet_status_and_warn_wins() {
     let folder = folder();
     folder.write("list", lines(&["good"]) + "nonsense\n");
     let warning = "lanesum: list: line 2: not a checksum line\n";
@@ -106,12 +106,12 @@ fn the_last_of_quiet_status_and_warn_wins() {
     assert_eq!(text(&run.stdout), "good: OK\n");
     assert!(text(&run.stderr).starts_with(warning), "{}", text(&run.stderr));
     expect(&folder.run("check --warn --quiet --status list"), 0, "", "");
-    let counted = "lanesum: list: 1 line is no checksum line; --warn tells which\n";
+    let counted = "lanesum: list: 1 line is not a checksum line\nhint: --warn shows it\n";
     expect(&folder.run("check --warn --status --quiet list"), 0, "", counted);
 }
 
 #[test]
-fn strict_makes_bad_lines_a_failure() {
+fn strict_fails_on_invalid_lines() {
     let folder = folder();
     folder.write("list", lines(&["good"]) + "nonsense\n" + &lines(&["bad"]) + "# a comment\n\n");
     let stdout = "good: OK\nbad: OK\n";
@@ -123,7 +123,7 @@ fn strict_makes_bad_lines_a_failure() {
 }
 
 #[test]
-fn missing_files_can_be_passed_over() {
+fn ignore_missing_skips_missing_files() {
     let folder = folder();
     folder.write("list", line("x", "gone") + &lines(&["good"]) + &line("x", "good/x"));
     let run = folder.run("check --ignore-missing list");
@@ -134,7 +134,7 @@ fn missing_files_can_be_passed_over() {
     expect_check(folder.run("check list"), 1, "gone: FAILED open or read\ngood: OK\n", GONE);
     // A check that checked nothing is not all well.
     folder.write("list", line("x", "gone"));
-    let message = "lanesum: list: no file was verified: none of those it names exists\n";
+    let message = "lanesum: list: nothing was checked: none of its files exists\n";
     expect(&folder.run("check --ignore-missing list"), 1, "", message);
     expect(&folder.run("check --ignore-missing --status list"), 1, "", message);
 }
@@ -152,7 +152,7 @@ fn several_lists_are_checked_in_their_order() {
     let run = folder.run_with_stdin("check 1 - 2", lines(&["good"]));
     expect_check(run, 0, "good: OK\ngood: OK\nbad: OK\n", "");
     fs::create_dir(folder.path("dir")).unwrap();
-    let words = "is a folder, not a list: lanesum compare LIST dir holds a list against it";
+    let words = "a directory, not a checksum list\nhint: lanesum compare LIST dir";
     let message = format!("lanesum: dir: {words}\n");
     expect(&folder.run("check dir 1"), 1, "good: OK\n", message);
 }
@@ -170,8 +170,8 @@ fn names_are_looked_up_in_the_root() {
     expect_check(output(command.arg(folder.path("root"))), 0, stdout, "");
     let gone = "lanesum: /b/c: No such file or directory\n\
                 lanesum: b/../a: No such file or directory\n\
-                lanesum: list: no line without an algorithm matches, read as md5: the files have \
-                changed, or the lines are of xxh128 (say -a xxh128)\n";
+                lanesum: list: no untagged line matches as md5\n\
+                hint: if the lines are xxh128: -a xxh128\n";
     let stdout = "a: FAILED\n/b/c: FAILED open or read\nb/../a: FAILED open or read\n";
     expect_check(folder.run("check list"), 1, stdout, gone);
 }
@@ -206,7 +206,7 @@ fn a_verdict_does_not_wait_for_the_next_list() {
 
 /// Of a list that is cut, or written anew, while it is read nobody knows what it said.
 #[test]
-fn a_list_that_changes_while_it_is_read_is_told() {
+fn changing_list_fails() {
     let folder = Folder::of(&["a"]);
     folder.fifo("fifo");
     // More than are read ahead of a job that is not done.
@@ -219,7 +219,7 @@ fn a_list_that_changes_while_it_is_read_is_told() {
     drop(writer);
     let run = running.finish();
     assert_eq!(run.status.code(), Some(1));
-    let words = "list: it changed while it was read";
+    let words = "list: changed while it was read";
     assert!(text(&run.stderr).contains(words), "{}", text(&run.stderr));
 }
 
@@ -304,7 +304,7 @@ fn lines_far_apart_share_a_read() {
 fn a_file_is_not_what_is_left_of_a_list_or_a_key() {
     let folder = Folder::of(&["a"]);
     folder.link("/dev/stdin", "link");
-    let why = "a list, names or the key come from there, so no file can";
+    let why = "already in use as the list, the file names or the key";
     for name in ["-", "/dev/stdin", "/dev/./stdin", "/proc/thread-self/fd/0", "link"] {
         folder.write("list", line("", name) + &line("a", "a"));
         let message = format!("lanesum: {name}: {why}\n");
@@ -336,7 +336,7 @@ fn a_file_is_not_what_is_left_of_a_list_or_a_key() {
 
 /// A pipe that brings nothing is a list that did not come, and not one of a package without files.
 #[test]
-fn a_list_that_does_not_come_is_a_failure() {
+fn list_that_does_not_arrive_fails() {
     let folder = Folder::of(&["a"]);
     folder.write("good", line("a", "a"));
     let bash = |script: &str| output(folder.command("bash").args(["-c", script, PROGRAM]));
@@ -348,7 +348,9 @@ fn a_list_that_does_not_come_is_a_failure() {
         let run = bash(script);
         let stderr = text(&run.stderr);
         assert!(
-            stderr.contains(": no checksum line came; did what writes the list fail?\n"),
+            stderr.contains(
+                ": no checksum lines received\nhint: check the command that writes the list\n"
+            ),
             "{stderr}"
         );
         assert_eq!((run.status.code(), text(&run.stdout)), (Some(1), "a: OK\n".to_owned()));
@@ -356,34 +358,35 @@ fn a_list_that_does_not_come_is_a_failure() {
 }
 
 #[test]
-fn lines_of_algorithms_that_are_not_known_are_a_failure() {
+fn unknown_algorithms_fail() {
     let folder = Folder::of(&["a"]);
     let unknown =
         "BLAKE2b (a) = 333fcb4ee1aa7c115355ec66ceac917c8bfd815bf7587d325aec1864edd24e34\n";
     folder.write("list", unknown.repeat(2) + &line("a", "a") + &format!("{}  a\n", "a".repeat(96)));
-    let words = "lanesum: list: 3 lines are of BLAKE2b, SHA-384, which lanesum does not compute: not checked\n";
+    let words = "lanesum: list: not checked: 3 lines of unknown algorithms (BLAKE2b, SHA-384)\n";
     let summary = expect_check(folder.run("check list"), 1, "a: OK\n", words);
     assert!(summary.is_empty(), "{summary}");
     expect_check(folder.run("check --status list"), 1, "", words);
     let lines: String = [(1, "BLAKE2b"), (2, "BLAKE2b"), (4, "SHA-384")]
-        .map(|(line, of)| format!("lanesum: list: line {line}: of {of}, not checked\n"))
+        .map(|(line, of)| {
+            format!("lanesum: list: line {line}: unknown algorithm {of}, not checked\n")
+        })
         .concat();
     expect_check(folder.run("check --warn list"), 1, "a: OK\n", &[&lines, words].concat());
     folder.write("list", unknown);
-    let words =
-        "lanesum: list: 1 line is of BLAKE2b, which lanesum does not compute: not checked\n";
+    let words = "lanesum: list: not checked: 1 line of unknown algorithms (BLAKE2b)\n";
     expect_check(folder.run("check list"), 1, "", words);
 }
 
 /// The commonest mistake: lists are checked from where they were made.
 #[test]
-fn files_that_are_beside_their_list_are_told_with_the_remedy() {
+fn files_next_to_their_list_give_a_hint() {
     let folder = Folder::of(&["iso/a", "iso/b"]);
     folder.write("iso/SUMS", line("iso/a", "a") + &line("iso/b", "b"));
     let gone =
         ["a", "b"].map(|name| format!("lanesum: {name}: No such file or directory\n")).concat();
     let verdicts = "a: FAILED open or read\nb: FAILED open or read\n";
-    let remedy = "lanesum: iso/SUMS: its files are beside it; say --beside, or --root iso\n";
+    let remedy = "lanesum: iso/SUMS: its files are in the directory of the list\nhint: use --beside, or --root iso\n";
     expect_check(folder.run("check iso/SUMS"), 1, verdicts, &[&gone, remedy].concat());
     expect_check(folder.run("check --root iso iso/SUMS"), 0, "a: OK\nb: OK\n", "");
     fs::remove_file(folder.path("iso/a")).unwrap();
@@ -392,7 +395,7 @@ fn files_that_are_beside_their_list_are_told_with_the_remedy() {
     // The remedy is no option.
     let folder = Folder::of(&["-iso/a"]);
     folder.write("-iso/SUMS", line("-iso/a", "a"));
-    let remedy = "lanesum: -iso/SUMS: its files are beside it; say --beside, or --root ./-iso";
+    let remedy = "lanesum: -iso/SUMS: its files are in the directory of the list\nhint: use --beside, or --root ./-iso";
     let run = folder.run("check -- -iso/SUMS");
     assert!(text(&run.stderr).contains(remedy), "{}", text(&run.stderr));
     expect_check(folder.run("check --root ./-iso -- -iso/SUMS"), 0, "a: OK\n", "");
@@ -400,7 +403,7 @@ fn files_that_are_beside_their_list_are_told_with_the_remedy() {
 
 /// Twenty years of folders, with a list in each.
 #[test]
-fn names_are_looked_up_beside_their_list() {
+fn beside_looks_names_up_next_to_the_list() {
     let folder = Folder::of(&["old/1/a", "old/2/a", "a", "-"]);
     folder.write("old/1/MD5SUMS", line("old/1/a", "a"));
     folder.write("old/2/MD5SUMS", line("other", "a") + &line("x", "gone"));
@@ -417,8 +420,8 @@ fn names_are_looked_up_beside_their_list() {
     expect_check(folder.run("check --beside deep"), 0, "a: OK\n", "");
     for args in ["check --beside", "check --beside MD5SUMS -"] {
         let run = folder.run_with_stdin(args, line("a", "a"));
-        let words = "lanesum: --beside: a list on standard input is in no folder; --root DIR says \
-                     where its names are\n";
+        let words = "lanesum: --beside: a list on standard input is not in a directory\n\
+                     hint: use --root DIR\n";
         expect(&run, 2, "", words);
     }
     assert_eq!(folder.run("check --beside --root old MD5SUMS").status.code(), Some(2));
@@ -426,14 +429,24 @@ fn names_are_looked_up_beside_their_list() {
 
 /// A list of hashdeep that came from another machine.
 #[test]
-fn a_folder_that_a_list_names_is_told_where_its_files_are_not_there() {
+fn directory_of_hashdeep_is_reported() {
     let folder = Folder::of(&["d/a", "b"]);
     let header = "%%%% HASHDEEP-1.0\n%%%% size,md5,filename\n## Invoked from: /no/such\n";
-    let says = "it says that its names are in /no/such";
+    let says = "its files were in /no/such";
     for (list, name, words) in [
-        ("list", "d/a", format!("{says}; its files are in the current folder: say --root .\n")),
-        ("list", "x", format!("{says}; --root DIR says where they are here\n")),
-        ("d/list", "a", format!("{says}\nlanesum: d/list: its files are beside it; say --beside")),
+        (
+            "list",
+            "d/a",
+            format!("{says}\nhint: the files are in the current directory: --root .\n"),
+        ),
+        ("list", "x", format!("{says}\nhint: --root DIR names the directory of the files\n")),
+        (
+            "d/list",
+            "a",
+            format!(
+                "{says}\nlanesum: d/list: its files are in the directory of the list\nhint: use --beside"
+            ),
+        ),
     ] {
         folder.write(list, format!("{header}3,{},{name}\n", md5("d/a")));
         let told = text(&folder.run(&format!("check {list}")).stderr);
@@ -540,22 +553,22 @@ fn a_list_through_a_pipe_is_checked_to_its_end() {
 /// Names that differ in their normal form alone, of which one is lost: to read the list in the
 /// other form would check its twin twice.
 #[test]
-fn the_twin_of_a_lost_file_is_no_other_way_to_write_it() {
+fn twin_of_a_lost_file_gives_no_hint() {
     let folder = Folder::new();
     let (apart, in_one) = ("a\u{308}", "\u{e4}");
     folder.write(apart, "same");
     folder.write("list", line("same", in_one));
     let hinted = text(&folder.run("check list").stderr);
-    assert!(hinted.contains("normal form"), "{hinted}");
+    assert!(hinted.contains("Unicode form"), "{hinted}");
     folder.write("list", line("same", in_one) + &line("same", apart));
     let lost = folder.run("check list");
     assert_eq!(lost.status.code(), Some(1));
-    assert!(!text(&lost.stderr).contains("normal form"), "{}", text(&lost.stderr));
+    assert!(!text(&lost.stderr).contains("Unicode form"), "{}", text(&lost.stderr));
 }
 
 /// One verdict is told beside what was passed over.
 #[test]
-fn what_is_missing_is_counted_beside_one_verdict() {
+fn missing_files_are_counted_with_one_result() {
     let folder = Folder::of(&["a"]);
     folder.write("list", line("a", "a") + &line("a", "gone") + &line("a", "lost"));
     let told = folder.run("check --ignore-missing list");
@@ -565,7 +578,7 @@ fn what_is_missing_is_counted_beside_one_verdict() {
 
 /// One line that is damaged hides nothing of a list whose others have sizes.
 #[test]
-fn a_list_of_md5deep_is_read_behind_a_first_line_that_is_none() {
+fn md5deep_list_with_a_bad_first_line_is_read() {
     let folder = Folder::of(&["a", "b", "c"]);
     expect(&folder.run("--format md5deep -o list a b c"), 0, "", "");
     let list = folder.read("list");

@@ -39,7 +39,7 @@ const ALL: [&str; 9] = [
 ];
 
 #[test]
-fn what_is_printed_nowhere_is_an_error() {
+fn closed_standard_output_fails() {
     let folder = with_list();
     for args in ALL {
         expect(&run(&folder, &format!("lanesum {args} >&-")), 1, "", WRITE_ERROR);
@@ -53,7 +53,7 @@ fn what_is_printed_nowhere_is_an_error() {
 }
 
 #[test]
-fn what_is_not_printed_needs_no_stream() {
+fn unused_standard_output_may_be_closed() {
     let folder = with_list();
     expect(&run(&folder, "lanesum check --status list <&- >&- 2>&-"), 0, "", "");
     expect(&run(&folder, "lanesum a -o out <&- >&- 2>&-"), 0, "", "");
@@ -63,7 +63,7 @@ fn what_is_not_printed_needs_no_stream() {
 }
 
 #[test]
-fn what_is_read_from_nowhere_is_an_error() {
+fn closed_standard_input_fails() {
     let folder = with_list();
     let bad = "lanesum: -: Bad file descriptor\n";
     expect(&run(&folder, "lanesum - <&-"), 1, "", bad);

@@ -35,45 +35,44 @@ fn folder() -> Folder {
 const TEXT: &str = "\
     moved name -> 'a name'\n\
     changed edited\n\
-    folder sub -> folder, 2 files\n\
+    directory sub -> folder, 2 files\n\
     new fresh\n\
     missing gone\n\
     copied original -> other\n";
 
 #[test]
-fn a_list_and_a_tree_or_two_trees_are_told_apart_alike() {
+fn lists_and_trees_compare_alike() {
     let folder = folder();
     let of_trees = "lanesum: 9 files: 2 equal (10 B), 1 changed (3 B), 3 moved (11 B), 1 copied \
                     (6 B), 1 new (5 B), 1 missing (4 B)\n";
     expect(&folder.run("compare a b"), 1, TEXT, of_trees);
     // The list knows no sizes.
-    let seen_from = "lanesum: a.md5: its names are taken without a/\n";
+    let seen_from = "lanesum: a.md5: its names are compared without a/\n";
     let of_list = seen_from.to_owned() + &of_trees.replace("1 missing (4 B)", "1 missing");
     expect(&folder.run("compare --strip a.md5 b"), 1, TEXT, of_list);
     expect(&folder.run("-o b.md5 b"), 0, "", "");
-    let of_lists = "lanesum: a.md5: its names are taken without a/\n\
-                    lanesum: b.md5: its names are taken without b/\n\
+    let of_lists = "lanesum: a.md5: its names are compared without a/\n\
+                    lanesum: b.md5: its names are compared without b/\n\
                     lanesum: 9 files: 2 equal, 1 changed, 3 moved, 1 copied, 1 new, 1 missing\n";
     expect(&folder.run("compare --strip a.md5 b.md5"), 1, TEXT, of_lists);
     // Two folders are not the same before somebody says so.
     let output = folder.run("compare a.md5 b.md5");
     assert_eq!(output.status.code(), Some(1));
-    let told =
-        "lanesum: a.md5: with --strip, which takes a/ off its names, more of its files are found\n";
+    let told = "lanesum: a.md5: more of its names match without a/\nhint: --strip removes a/\n";
     assert!(text(&output.stderr).starts_with(told), "{}", text(&output.stderr));
 }
 
 /// All of a list may lie deeper than what its folder was called.
 #[test]
-fn strip_takes_off_what_makes_names_fit() {
+fn strip_removes_the_fitting_prefix() {
     let folder = Folder::of(&["c1/2018/x/a", "c1/2018/x/b"]);
     folder.write("list", folder.run("c1").stdout);
     fs::rename(folder.path("c1"), folder.path("c2")).unwrap();
     let run = folder.run("compare list c2");
     assert_eq!(run.status.code(), Some(1));
-    let told = "lanesum: list: with --strip, which takes c1/ off its names, more of its files";
+    let told = "lanesum: list: more of its names match without c1/\nhint: --strip";
     assert!(text(&run.stderr).starts_with(told), "{}", text(&run.stderr));
-    let told = "lanesum: list: its names are taken without c1/\nlanesum: 2 files: 2 equal";
+    let told = "lanesum: list: its names are compared without c1/\nlanesum: 2 files: 2 equal";
     for (tree, told) in [("c2", told.to_owned()), ("c2/2018", told.replace("c1/", "c1/2018/"))] {
         let run = folder.run(&format!("compare --strip list {tree}"));
         assert_eq!(run.status.code(), Some(0), "{tree}: {}", text(&run.stderr));
@@ -83,23 +82,23 @@ fn strip_takes_off_what_makes_names_fit() {
 
 /// A folder may have one of its own name in it.
 #[test]
-fn it_is_told_how_names_are_taken_that_fit_in_two_ways() {
+fn ambiguous_names_are_reported() {
     let folder = Folder::of(&["photos/a", "photos/photos/a", "photos/b", "photos/photos/b"]);
     let told = |list: &[&str]| {
         folder.write("list", lines(list));
         let run = folder.run("compare list photos");
         assert_eq!(run.status.code(), Some(1), "{list:?}");
         let told = text(&run.stderr);
-        let told = told.lines().find(|line| line.contains("taken"));
+        let told = told.lines().find(|line| line.contains("its names are compared"));
         told.map(str::to_owned).unwrap_or_default()
     };
-    let words = "lanesum: list: its names are taken as they stand; some are of files there without \
-                 photos/, too";
+    let words = "lanesum: list: its names are compared as written; some also match without \
+                 photos/";
     assert_eq!(told(&["photos/a", "photos/b"]), words);
     fs::remove_file(folder.path("photos/photos/b")).unwrap();
     folder.write("photos/c", "c");
-    let words = "lanesum: list: its names are taken without photos/; some are of files there as \
-                 they stand, too";
+    let words = "lanesum: list: its names are compared without photos/; some also match \
+                 as written";
     folder.write("gone", "gone");
     assert_eq!(told(&["photos/a", "photos/b", "gone"]), words);
     assert_eq!(told(&["photos/a", "photos/b"]), "", "all are found in one way only");
@@ -110,11 +109,11 @@ fn it_is_told_how_names_are_taken_that_fit_in_two_ways() {
     folder.write("list", lines(&["photos/x/a"]) + &line("photos/b", "photos/x/b"));
     let run = folder.run("compare list photos");
     assert!(!text(&run.stdout).contains("missing x/a"), "{}", text(&run.stdout));
-    assert!(text(&run.stderr).contains("with --strip"), "{}", text(&run.stderr));
+    assert!(text(&run.stderr).contains("hint: --strip"), "{}", text(&run.stderr));
 }
 
 #[test]
-fn all_equal_is_said_and_only_that_is_success() {
+fn only_equal_sides_succeed() {
     let folder = folder();
     let all = "lanesum: 7 files: 7 equal (28 B)\n";
     expect(&folder.run("compare a a"), 0, "", all);
@@ -132,16 +131,21 @@ fn all_equal_is_said_and_only_that_is_success() {
     folder.write("a.md5", unknown);
     let output = folder.run("compare a.md5 a");
     assert_eq!(output.status.code(), Some(1));
-    assert!(text(&output.stderr).contains("1 line is of SM3"), "{}", text(&output.stderr));
+    assert!(
+        text(&output.stderr).contains("1 line of unknown algorithms (SM3)"),
+        "{}",
+        text(&output.stderr)
+    );
 }
 
 #[test]
-fn nothing_is_no_comparison() {
+fn empty_sides_fail() {
     let folder = Folder::of(&["x/", "y/"]);
-    let words = "lanesum: no file on either side, so nothing was compared\n";
+    let words = "lanesum: no files on either side; nothing was compared\n";
     expect(&folder.run("compare x y"), 1, "", words);
     folder.write("prose", "a text\nof two lines\n");
-    let words = "lanesum: prose: no checksum line in it; a side is a list or a folder\n";
+    let words =
+        "lanesum: prose: no checksum lines\nhint: A and B are checksum lists or directories\n";
     expect(&folder.run("compare prose y"), 1, "", words);
     let words = "lanesum: z: No such file or directory\n";
     expect(&folder.run("compare z y"), 1, "", words);
@@ -149,7 +153,7 @@ fn nothing_is_no_comparison() {
 }
 
 #[test]
-fn a_quick_look_reads_nothing_and_says_so() {
+fn quick_reads_no_files() {
     let folder = Folder::of(&["a/x", "b/x"]);
     let time = fs::metadata(folder.path("a/x")).unwrap().modified().unwrap();
     File::options().append(true).open(folder.path("b/x")).unwrap().set_modified(time).unwrap();
@@ -166,7 +170,7 @@ fn a_quick_look_reads_nothing_and_says_so() {
 }
 
 #[test]
-fn machines_read_a_row_or_an_object_for_each_file() {
+fn csv_and_json_have_one_record_per_file() {
     let folder = Folder::of(&["a/1", "a/2"]);
     folder.write("b/1", "other");
     folder.write("b/a,\"b\"\n", "a/2");
@@ -193,14 +197,14 @@ fn machines_read_a_row_or_an_object_for_each_file() {
 }
 
 #[test]
-fn the_list_is_no_file_of_its_folder() {
+fn list_is_not_a_file_of_its_directory() {
     let folder = Folder::of(&["x", "y"]);
     expect(&folder.run("-o list.md5 ."), 0, "", "");
     expect(&folder.run("compare list.md5 ."), 0, "", "lanesum: 2 files: 2 equal (2 B)\n");
 }
 
 #[test]
-fn what_cannot_be_read_is_told() {
+fn unreadable_files_are_reported() {
     let folder = Folder::of(&["a/x", "a/sub/y"]);
     expect(&folder.run("-o list a"), 0, "", "");
     let mode = std::os::unix::fs::PermissionsExt::from_mode;
@@ -224,7 +228,7 @@ fn what_cannot_be_read_is_told() {
 }
 
 #[test]
-fn what_is_left_out_is_not_missing() {
+fn excluded_files_are_not_missing() {
     let folder = Folder::of(&["a/x", "a/y.tmp", "a/cache/z"]);
     expect(&folder.run("-o list a"), 0, "", "");
     let one = "lanesum: 1 file: 1 equal (3 B)\n";
@@ -238,8 +242,8 @@ fn what_is_left_out_is_not_missing() {
     // A link is there, and whether its content is right nobody looked.
     fs::remove_file(folder.path("a/x")).unwrap();
     folder.link("y.tmp", "a/x");
-    let line = "not compared x: it is there, but as a link, or left out\n";
-    let summary = "lanesum: 3 files: 2 equal (16 B), 1 not compared; not looked at: 1 link in a\n";
+    let line = "not compared x: it exists, but is a link, or excluded\n";
+    let summary = "lanesum: 3 files: 2 equal (16 B), 1 not compared; skipped: 1 link in a\n";
     expect(&folder.run("compare list a"), 1, line, summary);
     let followed = "lanesum: 3 files: 2 equal (16 B), 1 changed (7 B)\n";
     expect(&folder.run("compare --follow list a"), 1, "changed x\n", followed);
@@ -251,32 +255,30 @@ fn what_is_left_out_is_not_missing() {
 }
 
 #[test]
-fn lines_that_may_be_of_another_algorithm_or_key_are_told() {
+fn other_algorithm_or_key_gives_a_hint() {
     let folder = Folder::of(&["a/x", "a/y"]);
     folder.write("a/empty", "");
     expect(&folder.run("-a blake3 --untagged -o list a"), 0, "", "");
-    let words = "lanesum: list: no digest in it is its file's, read as sha256: the files have changed, or \
-                 the lines are of blake3 (say -a blake3)\n\
+    let words = "lanesum: list: no untagged line matches as sha256\nhint: if the lines are blake3: -a blake3\n\
                  lanesum: 3 files: 3 changed (6 B)\n";
     expect(&folder.run("compare list a"), 1, "changed empty\nchanged x\nchanged y\n", words);
     expect(&folder.run("compare -a blake3 list a"), 0, "", "lanesum: 3 files: 3 equal (6 B)\n");
-    let words = "lanesum: list: no line in it has as many digits as md5; without -a they tell\n";
+    let words = "lanesum: list: no line has as many digits as md5\n\
+                 hint: leave out -a to detect the algorithm\n";
     expect(&folder.run("compare -a md5 list a"), 1, "", words);
     folder.write("key", [7; 16]);
     let mode = std::os::unix::fs::PermissionsExt::from_mode;
     fs::set_permissions(folder.path("key"), mode(0o600)).unwrap();
     expect(&folder.run("-a siphash24 --key-file key -o keyed a"), 0, "", "");
-    let words =
-        "lanesum: keyed: siphash24 needs the key that made the list; check it with --key-file\n";
+    let words = "lanesum: keyed: siphash24 needs the key that made the list\nhint: lanesum check --key-file FILE\n";
     expect(&folder.run("compare keyed a"), 1, "", words);
 }
 
 #[test]
-fn an_empty_list_is_no_side() {
+fn empty_list_fails() {
     let folder = Folder::of(&["a/x"]);
     folder.write("empty", "");
-    let words = "lanesum: empty: no checksum line in it, so nothing was compared; is it the right list, \
-                 and whole?\n";
+    let words = "lanesum: empty: no checksum lines; nothing was compared\n";
     expect(&folder.run("compare empty a"), 1, "", words);
     expect(&folder.run("compare a empty"), 1, "", words);
     folder.write("nul", format!("{ABC}  x\0"));
@@ -285,7 +287,7 @@ fn an_empty_list_is_no_side() {
 
 /// Links and special files are no files, and are not equal either.
 #[test]
-fn what_was_not_looked_at_is_counted() {
+fn skipped_files_are_counted() {
     let folder = Folder::of(&["a/x", "b/y"]);
     folder.write("b/x", "a/x");
     fs::remove_file(folder.path("b/y")).unwrap();
@@ -294,11 +296,11 @@ fn what_was_not_looked_at_is_counted() {
     folder.link("gone", "b/broken");
     folder.fifo("b/pipe");
     let told = "lanesum: b/pipe: is a named pipe, skipped\n\
-                lanesum: 1 file: 1 equal (3 B); not looked at: 2 links in a, 1 link and 1 special \
+                lanesum: 1 file: 1 equal (3 B); skipped: 2 links in a, 1 link and 1 special \
                 file in b\n";
     expect(&folder.run("compare a b"), 0, "", told);
     folder.write("list", line("a/x", "x"));
-    let told = "lanesum: 1 file: 1 equal (3 B); not looked at: 2 links in a\n";
+    let told = "lanesum: 1 file: 1 equal (3 B); skipped: 2 links in a\n";
     expect(&folder.run("compare list a"), 0, "", told);
     let told = "lanesum: 1 file: 1 equal (3 B)\n";
     expect(&folder.run("compare --exclude l* --exclude o* list a"), 0, "", told);
@@ -307,7 +309,7 @@ fn what_was_not_looked_at_is_counted() {
         &summed,
         0,
         line("a/x", "a/x"),
-        "lanesum: 2 links were passed over; --follow follows them\n",
+        "lanesum: skipped 2 links\nhint: --follow follows links\n",
     );
 }
 
@@ -330,19 +332,19 @@ fn paths_of_any_length_are_compared() {
 
 /// A list of macOS beside a tree of Linux: names that look alike are said to be written otherwise.
 #[test]
-fn names_in_another_normal_form_are_told() {
+fn names_in_a_different_unicode_form_give_a_hint() {
     let folder = Folder::of(&["tree/b", "mac/a\u{308}"]);
     folder.write("tree/\u{e4}", "mac/a\u{308}");
     folder.write("mac/b", "tree/b");
     folder.write("list", format!("{}  a\u{308}\n{}  b\n", md5("mac/a\u{308}"), md5("tree/b")));
-    let nfd = "names are in another Unicode normal form (NFD, as macOS has them)";
+    let nfd = "names are in the Unicode form NFD (as on macOS)";
     let command = "uconv -x any-nfc <list | lanesum compare";
-    let either = "names are in another Unicode normal form on either side";
+    let either = "names are in different Unicode forms on the two sides";
     for (args, words) in [
-        ("list tree", format!("{nfd} than those of the files: {command} - tree\n")),
-        ("tree list", format!("{nfd} than those of the files: {command} tree -\n")),
+        ("list tree", format!("{nfd}, those of the files in NFC\nhint: {command} - tree\n")),
+        ("tree list", format!("{nfd}, those of the files in NFC\nhint: {command} tree -\n")),
         ("-a md5 list tree", format!("{command} -a md5 - tree\n")),
-        ("mac tree", format!("{either} (NFD, as macOS has them, and NFC)\n")),
+        ("mac tree", format!("{either} (NFD, as on macOS, and NFC)\n")),
     ] {
         let run = folder.run(&format!("compare {args}"));
         assert_eq!(run.status.code(), Some(1), "{args}");
@@ -355,5 +357,5 @@ fn names_in_another_normal_form_are_told() {
     assert!(told.contains(command), "{told}");
     folder.write("same", format!("{}  \u{e4}\n{}  c\n", md5("edited"), md5("tree/b")));
     let told = text(&folder.run("compare same tree").stderr);
-    assert!(!told.contains("normal form"), "{told}");
+    assert!(!told.contains("Unicode form"), "{told}");
 }

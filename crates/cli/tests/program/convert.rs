@@ -74,20 +74,20 @@ fn several_lists_are_one() {
 }
 
 #[test]
-fn what_the_format_needs_and_nobody_knows_is_an_error() {
+fn missing_value_fails() {
     let folder = folder();
     folder.write("sums", folder.run("t/a").stdout);
     folder.write("sizes", "path,size\nt/a,3\n");
     folder.write("several", folder.run("-a md5,sha256 t/a").stdout);
     for (to, list, words) in [
-        ("hashdeep", "sums", "its size is not known, and the format hashdeep needs it"),
-        ("md5deep", "sums", "its size is not known, and the format md5deep needs it"),
-        ("gnu", "sizes", "no digest of it is known, and the format gnu needs one"),
-        ("sfv", "sums", "a list in the format sfv cannot hold md5, only crc32"),
+        ("hashdeep", "sums", "no size, and the format hashdeep needs it"),
+        ("md5deep", "sums", "no size, and the format md5deep needs it"),
+        ("gnu", "sizes", "no digest, and the format gnu needs one"),
+        ("sfv", "sums", "the format sfv holds only crc32, not md5"),
         (
             "gnu",
             "several",
-            "a list in the format gnu holds one digest of each file; choose one, or tag, csv or jsonl; --only ALG chooses",
+            "the format gnu holds exactly one digest of each file\nhint: choose one: --only ALG",
         ),
     ] {
         folder.write("out", "as it was");
@@ -98,18 +98,15 @@ fn what_the_format_needs_and_nobody_knows_is_an_error() {
 }
 
 #[test]
-fn a_line_that_is_none_is_an_error_with_its_number_and_nothing_is_written() {
+fn invalid_line_fails_and_writes_nothing() {
     let folder = folder();
     let good = text(&folder.run("t/a").stdout);
     for (list, words) in [
         (format!("{good}nonsense\n"), "line 2: not a checksum line"),
-        (format!("{good}SM3 (a) = 1ab21d8355cfa17f\n"), "line 2: of SM3, which is not known"),
-        ("path,md5\n\"x\n".to_owned(), "line 2: the list ends in the middle; is it cut off?"),
-        (
-            format!("[{{\"path\":\"a\",\"md5\":\"{ABC}\"}},"),
-            "line 1: the list ends in the middle; is it cut off?",
-        ),
-        ("path,md5\na\n".to_owned(), "line 2: columns: 1, where the header has 2"),
+        (format!("{good}SM3 (a) = 1ab21d8355cfa17f\n"), "line 2: unknown algorithm SM3"),
+        ("path,md5\n\"x\n".to_owned(), "line 2: the list is cut off here"),
+        (format!("[{{\"path\":\"a\",\"md5\":\"{ABC}\"}},"), "line 1: the list is cut off here"),
+        ("path,md5\na\n".to_owned(), "line 2: columns: 1, expected: 2"),
     ] {
         folder.write("list", &list);
         for to in ["tag", "csv"] {
@@ -120,21 +117,21 @@ fn a_line_that_is_none_is_an_error_with_its_number_and_nothing_is_written() {
     }
     assert_eq!(folder.names().iter().filter(|name| name.contains("out")).count(), 0);
     let run = folder.run("convert --to gnu t");
-    expect(&run, 1, "", "lanesum: t: is a folder, not a list\n");
+    expect(&run, 1, "", "lanesum: t: a directory, not a checksum list\n");
     folder.write("list", [0; 100]);
     let run = folder.run("convert --to csv list");
-    let words = "lanesum: list: looks like binary data, not a list of checksums\n";
+    let words = "lanesum: list: looks like binary data, not a checksum list\n";
     expect(&run, 1, "", words);
 }
 
 #[test]
-fn untagged_lines_that_would_be_taken_for_others_are_told() {
+fn ambiguous_untagged_lines_give_a_hint() {
     let folder = Folder::of(&["a"]);
     for algorithm in ["blake3", "crc32", "xxh64", "md5", "sha256", "crc32c"] {
         folder.run(&format!("-a {algorithm} -o list a"));
         let run = folder.run("convert --to gnu -o untagged list");
         let words = format!(
-            "lanesum: the new list does not say that it is of {algorithm}: check it with -a {algorithm}\n"
+            "lanesum: the new list does not name its algorithm, {algorithm}\nhint: check it with -a {algorithm}\n"
         );
         let is_known = folder.run("check untagged").status.success();
         expect(&run, 0, "", if is_known { "" } else { &words });
@@ -151,12 +148,13 @@ fn untagged_lines_that_would_be_taken_for_others_are_told() {
 }
 
 #[test]
-fn what_no_list_can_have_is_wrong_usage() {
+fn impossible_format_is_wrong_usage() {
     let folder = folder();
     assert_eq!(folder.run("convert list").status.code(), Some(2));
     assert_eq!(folder.run("convert --to s3 list").status.code(), Some(2));
     let run = folder.run("convert --to sfv --base64 list");
-    let words = "a list in the format sfv cannot hold base64; gnu, tag, csv, json and jsonl can";
+    let words = "the format sfv cannot hold base64\n\
+                 hint: the formats gnu, tag, csv, json and jsonl can hold it";
     expect(&run, 2, "", format!("lanesum: {words}\n"));
     folder.write("list", folder.run("t/a").stdout);
     let run = folder.run("convert --to tag -o list list");
@@ -176,7 +174,7 @@ fn names_of_hashdeep_stay_in_their_folder() {
 
 /// Only a list of hashdeep says in which folder its names are.
 #[test]
-fn a_folder_that_the_new_list_does_not_say_is_told() {
+fn lost_directory_of_names_is_reported() {
     let folder = folder();
     let run = output(folder.lanesum(["--format", "hashdeep", "a"]).current_dir(folder.path("t")));
     folder.write("list", &run.stdout);
@@ -191,8 +189,8 @@ fn a_folder_that_the_new_list_does_not_say_is_told() {
         let only = if to == "gnu" && list == "list" { "--only md5 " } else { "" };
         let run = folder.run(&format!("convert {only}--to {to} -o new {list}"));
         let words = format!(
-            "lanesum: the names are in {root}, which the new list does not say: check it there, or \
-             with --root {root}\n"
+            "lanesum: the names are relative to {root}\n\
+             hint: check the new list with --root {root}\n"
         );
         expect(&run, 0, "", words);
         assert!(folder.read("new").contains(name));
@@ -208,7 +206,7 @@ fn a_folder_that_the_new_list_does_not_say_is_told() {
 }
 
 #[test]
-fn names_of_two_folders_are_not_put_into_one_list() {
+fn names_of_two_directories_are_not_mixed() {
     let folder = Folder::new();
     let list = |from: &str, name: &str| {
         format!(
@@ -219,7 +217,8 @@ fn names_of_two_folders_are_not_put_into_one_list() {
     folder.write("y", list("/y", "a"));
     folder.write("absolute", list("/z", "/a"));
     folder.write("none", line("abc", "a"));
-    let words = "its names are in another folder than those before; convert it by itself";
+    let words = "its names are in a different directory than those before\n\
+                 hint: convert this list by itself";
     for to in ["csv", "gnu", "jsonl"] {
         for other in ["y", "none"] {
             let run = folder.run(&format!("convert --to {to} -o new x absolute {other}"));
@@ -232,7 +231,7 @@ fn names_of_two_folders_are_not_put_into_one_list() {
 
 /// A part of a list is none.
 #[test]
-fn nothing_is_made_of_a_list_that_changes_meanwhile() {
+fn changing_list_fails() {
     let folder = Folder::new();
     folder.write("list", line("abc", "a"));
     ["one", "other"].iter().for_each(|name| folder.fifo(name));
@@ -247,14 +246,14 @@ fn nothing_is_made_of_a_list_that_changes_meanwhile() {
         drop(one);
         other.write_all(line("abc", "c").as_bytes()).unwrap();
         drop(other);
-        let words = "lanesum: list: it changed while it was read; try again once it is at rest\n";
+        let words = "lanesum: list: changed while it was read\nhint: try again when no program writes to it\n";
         expect(&running.finish(), 1, "", words);
         assert!(!exists(folder.path("new")), "{to}");
     }
 }
 
 #[test]
-fn nothing_is_no_list_to_write() {
+fn empty_list_fails() {
     let folder = Folder::new();
     folder.write("empty", "");
     folder.write("header.csv", "path,md5\r\n");
@@ -264,32 +263,29 @@ fn nothing_is_no_list_to_write() {
         ("convert --to gnu -o good header.csv", "header.csv"),
         ("convert --to csv -o good", "standard input"),
     ] {
-        let words = format!(
-            "lanesum: {name}: no checksum line in it, so nothing is written; is it the right list, and \
-             whole?\n"
-        );
+        let words = format!("lanesum: {name}: no checksum lines; nothing was written\n");
         expect(&folder.run(args), 1, "", words);
         assert_eq!(folder.read("good"), "good", "{args}");
     }
 }
 
 #[test]
-fn lists_of_two_folders_in_one_are_not_made_one() {
+fn list_of_two_directories_fails() {
     let folder = Folder::new();
     let list = |from: &str| {
         format!("%%%% HASHDEEP-1.0\n%%%% size,md5,filename\n## Invoked from: {from}\n3,{ABC},a\n")
     };
     folder.write("two", list("/x") + &list("/y"));
-    let words = "lanesum: two: line 8: its names are in another folder than those before\n";
+    let words = "lanesum: two: line 8: its names are in a different directory than those before\n";
     expect(&folder.run("convert --to hashdeep two"), 1, "", words);
     folder.write("x/a", "abc");
-    let compared = "lanesum: two: line 8: its names are in another folder than those before\n\
+    let compared = "lanesum: two: line 8: its names are in a different directory than those before\n\
                     lanesum: 1 file: 1 equal (3 B)\n";
     expect(&folder.run("compare two x"), 1, "", compared);
 }
 
 #[test]
-fn only_the_digests_that_are_asked_for_are_written() {
+fn only_selects_algorithms() {
     let folder = folder();
     let md5 = folder.run("t").stdout;
     for format in ["csv", "tag", "jsonl", "json"] {
@@ -299,11 +295,15 @@ fn only_the_digests_that_are_asked_for_are_written() {
         let both = folder.run("convert --only sha256,md5 --to csv list");
         expect(&folder.run("convert --to csv list"), 0, &both.stdout, "");
         let refused = folder.run("convert --to gnu list");
-        assert!(text(&refused.stderr).contains("choose one"), "{}", text(&refused.stderr));
+        assert!(
+            text(&refused.stderr).contains("hint: choose one: --only ALG\n"),
+            "{}",
+            text(&refused.stderr)
+        );
         // A file of which it is not known must not be missing in silence.
         let lacks = folder.run("convert --only sha1 --to gnu list");
         assert_eq!(lacks.status.code(), Some(1));
-        let words = "t/a: no digest of it is known that --only names\n";
+        let words = "t/a: no digest of an algorithm in --only\n";
         assert!(text(&lacks.stderr).ends_with(words), "{}", text(&lacks.stderr));
         assert_eq!(text(&lacks.stdout), "");
     }
@@ -311,13 +311,13 @@ fn only_the_digests_that_are_asked_for_are_written() {
 
 /// What a list does not have is no wrong usage, whatever it is.
 #[test]
-fn what_a_list_lacks_is_an_error_of_one_exit_code() {
+fn missing_values_exit_with_1() {
     let folder = Folder::new();
     folder.write("list", line("a", "a"));
     for (format, words) in [
-        ("sfv", "cannot hold md5, only crc32"),
-        ("hashdeep", "its size is not known"),
-        ("md5deep", "its size is not known"),
+        ("sfv", "holds only crc32, not md5"),
+        ("hashdeep", "no size, and the format"),
+        ("md5deep", "no size, and the format"),
     ] {
         let run = folder.run(&format!("convert --to {format} list"));
         assert_eq!(run.status.code(), Some(1), "{format}");

@@ -46,9 +46,7 @@ const IN_PARTS: [(&str, &str); 8] = [
 
 /// What is said of part sizes that S3 does not take.
 fn of_other_stores(sizes: &str) -> String {
-    format!(
-        "lanesum: parts of {sizes}: S3 takes parts of 5MiB to 5GiB; other stores may take these\n"
-    )
+    format!("lanesum: S3 takes parts of 5MiB to 5GiB, not of {sizes}\n")
 }
 
 #[test]
@@ -90,7 +88,7 @@ fn parts_of_any_size_give_what_python_gives() {
         let sizes = sizes.join(",");
         if sizes.contains(',') {
             let told =
-                if small.is_empty() { String::new() } else { of_other_stores(&small.join(", ")) };
+                if small.is_empty() { String::new() } else { of_other_stores(&small.join(" or ")) };
             expect(&folder.run(&format!("etag -p {sizes} file")), 0, &all, &told);
             let piped = folder.run_with_stdin(&format!("etag -p {sizes} -"), bytes(length));
             expect(&piped, 0, all.replace("  file", "  -"), told);
@@ -147,23 +145,24 @@ fn folders_are_walked_and_names_are_as_in_lists() {
 }
 
 #[test]
-fn more_parts_than_s3_takes_are_an_error_with_the_remedy() {
+fn too_many_parts_fail_with_a_hint() {
     let folder = Folder::in_memory();
     folder.write("file", bytes(10_001));
     folder.write("other", "abc");
     let run = folder.run("etag --part-size 1,2B file other");
-    let told = of_other_stores("1, 2")
-        + "lanesum: file: 10001 parts of 1, and S3 takes no more than 10000: take parts of 5MiB or more\n";
+    let told = of_other_stores("1 or 2")
+        + "lanesum: file: 10001 parts of 1, but S3 takes at most 10000\n\
+           hint: use parts of 5MiB or more\n";
     assert_eq!((run.status.code(), text(&run.stderr)), (Some(1), told));
     let stdout = text(&run.stdout);
     assert_eq!(stdout.lines().filter(|line| line.ends_with("  2  file")).count(), 1, "{stdout}");
     assert_eq!(stdout.lines().filter(|line| line.ends_with("  other")).count(), 2, "{stdout}");
     for (wrong, why) in [
-        ("8 MiB", "a size like 8MiB"),
-        ("ftp", "a size like 8MiB"),
-        ("1.5MiB", "a size like 8MiB"),
+        ("8 MiB", "a size such as 8MiB"),
+        ("ftp", "a size such as 8MiB"),
+        ("1.5MiB", "a size such as 8MiB"),
         ("0", "a part has at least one byte"),
-        ("99999999TiB", "no file is as large"),
+        ("99999999TiB", "too large"),
         ("aws", "did you mean aws-cli?"),
         ("awscli", "did you mean aws-cli?"),
     ] {
@@ -176,7 +175,7 @@ fn more_parts_than_s3_takes_are_an_error_with_the_remedy() {
     expect(&run, 0, line("102400GiB") + &line("8MiB"), of_other_stores("102400GiB"));
     expect(&folder.run("etag -p 8MiB,8M other"), 0, format!("{ABC}  other\n"), "");
     let run = folder.run("etag --io direct file");
-    let told = "lanesum: parts are read through the cache; leave out --io direct\n";
+    let told = "lanesum: --io direct cannot read parts\nhint: leave out --io direct\n";
     expect(&run, 2, "", told);
 }
 
@@ -200,19 +199,22 @@ fn check_finds_the_part_size_by_itself() {
             let (stdout, told) = (text(&run.stdout), text(&run.stderr));
             assert_eq!((run.status.code(), stdout.as_str()), (Some(1), "file: FAILED\n"));
             assert!(told.starts_with("lanesum: file: none of the "), "{told}");
-            assert!(told.contains("part sizes tried gives its ETag: it has changed, or"), "{told}");
+            assert!(
+                told.contains("part sizes tried gives its ETag: changed, other parts"),
+                "{told}"
+            );
         } else {
-            let told = format!("lanesum: list: ETags of parts of {size} (1 file)\n");
+            let told = format!("lanesum: list: ETags match with parts of {size} (1 file)\n");
             expect(&run, 0, "file: OK\n", told);
         }
-        let told = format!("lanesum: list: ETags of parts of {size} (1 file)\n");
+        let told = format!("lanesum: list: ETags match with parts of {size} (1 file)\n");
         expect(&folder.run(&format!("check --part-size {size} list")), 0, "file: OK\n", told);
         expect(&folder.run(&format!("check --quiet --part-size {size} list")), 0, "", "");
     }
 }
 
 #[test]
-fn check_fails_where_the_content_is_another() {
+fn changed_content_fails() {
     let folder = Folder::in_memory();
     let mut content = bytes(SIZE);
     for place in [0, SIZE / 2, SIZE - 1] {
@@ -227,7 +229,7 @@ fn check_fails_where_the_content_is_another() {
     // By its size alone, which takes no reading.
     folder.write("file", bytes(SIZE + 1));
     let run = folder.run_with_stdin("check --from s3", list(&[("file", SIZE, IN_PARTS[0].1)]));
-    let told = format!("lanesum: file: of {} bytes, and of {SIZE} in the list\n", SIZE + 1);
+    let told = format!("lanesum: file: its size is {} bytes, but {SIZE} in the list\n", SIZE + 1);
     expect(&run, 1, "file: FAILED\n", told);
     let run = folder.run_with_stdin("check", list(&[("gone", SIZE, IN_PARTS[0].1)]));
     let told = "lanesum: gone: No such file or directory\n";
@@ -238,11 +240,11 @@ fn check_fails_where_the_content_is_another() {
     expect(&run, 1, "abc: FAILED\n", NO_ETAG);
 }
 
-const NO_ETAG: &str = "lanesum: 'standard input': no ETag in it matches: the files have changed, or the store encrypts with keys of KMS or \
-                       of its customers, and then its ETags prove nothing\n";
+const NO_ETAG: &str = "lanesum: 'standard input': no ETag matches\n\
+     hint: if the store encrypts with KMS or customer keys, its ETags prove nothing\n";
 
 #[test]
-fn where_no_etag_of_a_list_matches_the_store_may_encrypt() {
+fn no_matching_etag_gives_a_hint() {
     let folder = Folder::of(&["a", "b"]);
     let other = "8a1d6e5b1c1c4e0c1f0f3b6a5d4c3b2a";
     let run = folder.run_with_stdin("check", list(&[("a", 1, other), ("b", 1, other)]));
@@ -255,13 +257,15 @@ fn where_no_etag_of_a_list_matches_the_store_may_encrypt() {
 }
 
 #[test]
-fn a_list_of_no_object_is_told() {
+fn list_without_objects_fails() {
     let folder = Folder::in_memory();
     let listing = "{\n    \"RequestCharged\": null\n}\n";
     let run = folder.run_with_stdin("check", listing);
-    let told = "lanesum: 'standard input': line 1: it lists no object: the bucket may be empty, or nothing is under the prefix\n";
+    let told = "lanesum: 'standard input': line 1: no objects\n\
+                hint: check the names of the bucket and the prefix\n";
     expect(&run, 1, "", told);
     let run = folder.run_with_stdin("compare - .", listing);
+    let told = "lanesum: 'standard input': line 1: no objects\n";
     assert_eq!((run.status.code(), text(&run.stderr)), (Some(1), told.to_owned()));
 }
 
@@ -294,8 +298,7 @@ fn a_list_of_etags_is_checked() {
         &folder.run("compare list t"),
         1,
         "not compared large: none of the 8 part sizes tried gives \
-        its ETag: it has changed, or is of other parts (say --part-size), or the store encrypts with keys of KMS or of \
-        its customers\n",
+         its ETag: changed, other parts (use --part-size), or encrypted with KMS or customer keys\n",
     );
     assert!(told.contains("2 equal"), "{told}");
     // As to md5sum.
@@ -304,8 +307,8 @@ fn a_list_of_etags_is_checked() {
     assert!(text(&run.stderr).contains("no properly formatted"), "{}", text(&run.stderr));
     // With several part sizes a line says which.
     let run = folder.run_with_stdin("check", folder.run("etag -p 5MiB,s3cmd t/large").stdout);
-    let told = "the part size of an ETag stands before its name; a list that can be checked is of one part size: \
-                lanesum etag -p SIZE\n";
+    let told = "an ETag with a part size before the name\n\
+                hint: `lanesum etag -p SIZE`, with one size, prints lists that can be checked\n";
     let told =
         ["1", "2"].map(|line| format!("lanesum: 'standard input': line {line}: {told}")).concat();
     expect(&run, 1, "", told);
@@ -316,7 +319,7 @@ fn parts_are_not_read_past_the_cache() {
     let folder = Folder::in_memory();
     folder.write("file", bytes(SIZE));
     let run = folder.run_with_stdin("check --io direct", list(&[("file", SIZE, IN_PARTS[0].1)]));
-    let told = "lanesum: file: its parts cannot be read past the cache; leave out --io direct\n";
+    let told = "lanesum: file: its parts cannot be read past the cache\n";
     expect(&run, 1, "file: FAILED open or read\n", told);
 }
 
@@ -325,15 +328,16 @@ fn convert_tells_which_etags_it_leaves_out() {
     let folder = Folder::in_memory();
     let entries = [("a", SIZE, IN_PARTS[0].1), ("b", 3, ABC), ("c", SIZE, IN_PARTS[1].1)];
     let csv = format!("path,size,md5\r\na,{SIZE},\r\nb,3,{ABC}\r\nc,{SIZE},\r\n");
-    let told = "lanesum: 2 ETags of several parts are left out, which lists in the format csv do not have\n";
+    let told = "lanesum: left out 2 ETags of several parts: the format csv cannot hold them\n";
     expect(&folder.run_with_stdin("convert --to csv", list(&entries)), 0, csv, told);
     let run = folder.run_with_stdin("convert --to json", list(&entries[..1]));
-    assert!(text(&run.stderr).starts_with("lanesum: 1 ETag of several parts is left out"));
+    assert!(text(&run.stderr).starts_with("lanesum: left out 1 ETag of several parts"));
     for kind in ["gnu", "tag", "hashdeep", "bagit", "md5deep"] {
         let run = folder.run_with_stdin(&format!("convert --to {kind}"), list(&entries));
         assert_eq!(run.status.code(), Some(1), "{kind}");
         let told = text(&run.stderr);
-        let remedy = "its ETag of several parts is none: --to csv, json or jsonl leaves it out\n";
+        let remedy = "; an ETag of several parts is not a digest\n\
+                      hint: --to csv, json or jsonl leaves it out\n";
         assert!(told.starts_with("lanesum: standard input: a: "), "{kind}: {told}");
         assert!(told.ends_with(remedy), "{kind}: {told}");
     }
@@ -347,8 +351,7 @@ fn a_list_with_a_prefix_is_compared_without_it() {
     let entries = [("pre/fix/sub/b", 3, ABC), ("pre/fix/a", SIZE, IN_PARTS[1].1)];
     folder.write("list", list(&entries));
     let run = folder.run("check --root t list");
-    let told =
-        "lanesum: list: its files are without pre/fix/ in t; say lanesum compare --strip list t\n";
+    let told = "lanesum: list: its files are in t, without pre/fix/\nhint: lanesum compare --strip list t\n";
     assert!(text(&run.stderr).contains(told), "{}", text(&run.stderr));
     compared(&folder.run("compare --strip list t"), 0, "");
     folder.write("t/sub/b", "");
@@ -357,7 +360,7 @@ fn a_list_with_a_prefix_is_compared_without_it() {
 }
 
 #[test]
-fn what_held_for_one_file_is_tried_for_the_others() {
+fn matching_part_size_is_tried_for_other_files() {
     let folder = Folder::in_memory();
     folder.write("one", "abc");
     folder.write("nothing", "");
@@ -375,7 +378,9 @@ fn what_held_for_one_file_is_tried_for_the_others() {
     assert_eq!((run.status.code(), text(&run.stdout)), (Some(0), stdout));
     let told = text(&run.stderr);
     assert!(
-        told.contains("ETags of parts of 9MiB (2 files), 1 (1 file), 3 (1 file), 8MiB (1 file)\n"),
+        told.contains(
+            "ETags match with parts of 9MiB (2 files), 1 (1 file), 3 (1 file), 8MiB (1 file)\n"
+        ),
         "{told}"
     );
     assert!(told.contains("6 files") || told.contains("5 files"), "{told}");
@@ -397,19 +402,19 @@ fn compare_finds_the_part_size_too() {
         let entries = [("a", SIZE, *etag), ("b", SIZE, *etag)];
         folder.write("list", list(&entries));
         let told = compared(&folder.run("compare list t"), 0, "");
-        assert!(told.contains(&format!("ETags of parts of {size} (2 files)\n")), "{told}");
+        assert!(told.contains(&format!("ETags match with parts of {size} (2 files)\n")), "{told}");
         assert!(told.contains("2 files: 2 equal"), "{told}");
         compared(&folder.run("compare -v t list"), 0, "equal a\nequal b\n");
         assert!(compared(&folder.run("compare list list"), 0, "").contains("2 equal"));
     }
     let (size, odd) = IN_PARTS[7];
     folder.write("list", list(&[("a", SIZE, odd), ("b", SIZE + 1, odd)]));
-    let told = "not compared a: none of the 21 part sizes tried gives its ETag: it has changed, or is of other \
-                parts (say --part-size), or the store encrypts with keys of KMS or of its customers\nchanged b\n";
+    let told = "not compared a: none of the 21 part sizes tried gives its ETag: changed, other \
+                parts (use --part-size), or encrypted with KMS or customer keys\nchanged b\n";
     compared(&folder.run("compare list t"), 1, told);
     compared(&folder.run(&format!("compare --part-size {size} list t")), 1, "changed b\n");
     folder.write("other", list(&[("a", SIZE, IN_PARTS[0].1), ("b", SIZE, &format!("{ABC}-1"))]));
-    let told = "not compared a: their ETags differ, as those of one content do by other part sizes\n\
+    let told = "not compared a: the ETags differ, which different part sizes can cause\n\
                 changed b\n";
     compared(&folder.run("compare list other"), 1, told);
     // Of one part there is no other size.

@@ -13,7 +13,7 @@ fn paths_come_from_a_file_or_from_standard_input() {
     expect(&folder.run("--files0-from paths"), 0, &list, "");
     expect(&folder.run_with_stdin("--files0-from -", "t\0a\0new\nline\0"), 0, &list, "");
     expect(&folder.run_with_stdin("--files0-from -", "t\0a\0new\nline"), 0, &list, "");
-    let told = "lanesum: there was no file, so the list is empty\n";
+    let told = "lanesum: no files; the list is empty\n";
     expect(&folder.run("--files0-from /dev/null"), 0, "", told);
 }
 
@@ -45,13 +45,13 @@ fn folders_among_files_are_walked_in_their_places() {
 }
 
 #[test]
-fn what_the_run_writes_is_no_file_of_the_list() {
+fn output_is_not_in_the_list() {
     let folder = Folder::of(&["a", "b", "t/c"]);
     folder.write("paths", "a\0list\0b\0./list\0t\0");
     folder.write("list", "as it was");
     // As find names it, too.
     let words = ["list", "./list"]
-        .map(|name| format!("lanesum: {name}: is where the output goes; left out\n"));
+        .map(|name| format!("lanesum: {name}: skipped, because the output goes there\n"));
     expect(&folder.run("-o list --files0-from paths"), 0, "", words.concat());
     assert_eq!(folder.read("list"), lines(&["a", "b", "t/c"]));
 }

@@ -5,13 +5,13 @@ use rustix::fs::{OFlags, mkdirat, openat};
 use super::*;
 
 #[test]
-fn links_in_a_tree_are_no_entries_unless_followed() {
+fn links_in_a_tree_are_skipped_unless_followed() {
     let folder = Folder::of(&["t/a", "u/b"]);
     folder.link("a", "t/to-file");
     folder.link("../u", "t/to-folder");
-    let told = "lanesum: 2 links were passed over; --follow follows them\n";
+    let told = "lanesum: skipped 2 links\nhint: --follow follows links\n";
     expect(&folder.run("t"), 0, lines(&["t/a"]), told);
-    let told = "lanesum: 1 link was passed over; --follow follows it\n";
+    let told = "lanesum: skipped 1 link\nhint: --follow follows links\n";
     expect(&folder.run("--exclude to-file t"), 0, lines(&["t/a"]), told);
     let followed = lines(&["t/a"]) + &line("t/a", "t/to-file") + &line("u/b", "t/to-folder/b");
     expect(&folder.run("--follow t"), 0, followed, "");
@@ -27,11 +27,11 @@ fn a_link_given_as_argument_is_always_followed() {
 }
 
 #[test]
-fn followed_links_that_lead_nowhere_are_errors() {
+fn followed_broken_links_fail() {
     let folder = Folder::of(&["t/a"]);
     folder.link("nowhere", "t/gone");
     folder.link("self", "t/self");
-    let told = "lanesum: 2 links were passed over; --follow follows them\n";
+    let told = "lanesum: skipped 2 links\nhint: --follow follows links\n";
     expect(&folder.run("t"), 0, lines(&["t/a"]), told);
     let messages = "lanesum: t/gone: No such file or directory\n\
                     lanesum: t/self: Too many levels of symbolic links\n";
@@ -46,8 +46,9 @@ fn a_loop_of_links_is_told_and_ends() {
     folder.link("../b", "t/a/b");
     let run = folder.run("--follow t");
     let expected = line("t/b/y", "t/a/b/y") + &lines(&["t/a/x", "t/b/y"]);
-    let message =
-        |path| format!("lanesum: {path}: is a link back to a folder that contains it, skipped\n");
+    let message = |path| {
+        format!("lanesum: {path}: is a link back to a directory that contains it, skipped\n")
+    };
     let messages: String = ["t/a/b/self", "t/a/up", "t/b/self"].map(message).concat();
     expect(&run, 0, expected, messages);
 }
@@ -64,7 +65,7 @@ fn excluded_names_are_left_out() {
 }
 
 #[test]
-fn what_git_ignores_is_left_out_on_demand() {
+fn gitignore_skips_ignored_files() {
     let folder = Folder::of(&["t/a", "t/b.log", "t/c/d.log", "t/c/keep.log", "t/.git/HEAD"]);
     folder.write("t/.gitignore", "*.log\n");
     folder.write("t/c/.gitignore", "!keep.log\n");
@@ -107,7 +108,7 @@ fn git(folder: &Folder, args: &str) -> bool {
 }
 
 #[test]
-fn what_git_tracks_is_in_although_a_rule_ignores_it() {
+fn tracked_files_are_not_ignored() {
     let folder = Folder::of(&["t/a.o", "t/b.o", "t/c", "t/d/e.o", "other/x"]);
     folder.write("t/.gitignore", "*.o\n.gitignore\n");
     if !(git(&folder, "init -q t") && git(&folder, "-C t add -f b.o d/e.o")) {
@@ -135,8 +136,8 @@ fn what_git_tracks_is_in_although_a_rule_ignores_it() {
     // A repository that git does not read.
     folder.write("t/.git/HEAD", "");
     let run = folder.run("--gitignore t");
-    let message = "lanesum: t/.git: git does not say what it tracks, and the .gitignore files alone \
-                   decide; `git status` there says why\n";
+    let message = "lanesum: t/.git: git does not list tracked files; the .gitignore files alone \
+                   decide\nhint: git -C t status\n";
     expect(&run, 0, lines(&["t/c"]), message);
 }
 

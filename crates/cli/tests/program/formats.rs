@@ -26,7 +26,7 @@ fn check(folder: &Folder, args: &str, list: impl AsRef<[u8]>) -> (Option<i32>, S
 }
 
 #[test]
-fn what_is_written_in_any_format_is_checked_and_a_change_is_found() {
+fn every_written_format_is_checked() {
     for format in FORMATS {
         let folder = folder();
         let run = folder.run(&format!("--format {format} -o list t"));
@@ -48,25 +48,25 @@ fn what_is_written_in_any_format_is_checked_and_a_change_is_found() {
 }
 
 #[test]
-fn what_a_format_cannot_hold_is_told_before_anything_is_read() {
+fn unsupported_values_fail_before_reading() {
     let folder = folder();
     for (args, words) in [
-        ("--format sfv -a md5", "a list in the format sfv cannot hold md5, only crc32"),
+        ("--format sfv -a md5", "the format sfv holds only crc32, not md5"),
         (
             "--format hashdeep -a md5,blake3",
-            "a list in the format hashdeep cannot hold blake3, only md5, sha1 and sha256",
+            "the format hashdeep holds only md5, sha1 and sha256, not blake3",
         ),
         (
             "--format bagit -a md5,sha256",
-            "a list in the format bagit holds one digest of each file; choose one, or tag, csv or jsonl",
+            "the format bagit holds exactly one digest of each file\nhint: use one algorithm, or --format tag, csv or jsonl",
         ),
         (
             "--format sfv --base64",
-            "a list in the format sfv cannot hold base64; gnu, tag, csv, json and jsonl can",
+            "the format sfv cannot hold base64\nhint: the formats gnu, tag, csv, json and jsonl can hold it",
         ),
         (
             "--format csv --zero",
-            "lines of the format csv cannot end with NUL; those of gnu and tag can",
+            "lines of the format csv cannot end with NUL\nhint: lines of the formats gnu and tag can",
         ),
     ] {
         let run = folder.run(&format!("{args} -o list t no-such-file"));
@@ -79,13 +79,13 @@ fn what_a_format_cannot_hold_is_told_before_anything_is_read() {
 }
 
 #[test]
-fn a_name_that_a_format_cannot_hold_is_missing_and_told() {
+fn unsupported_name_is_missing_and_reported() {
     let folder = Folder::of(&["t/a", "t/b\nc", "t/d"]);
     for (format, lines) in [("sfv", 2), ("md5deep", 2), ("hashdeep", 7)] {
         let run = folder.run(&format!("--format {format} t"));
         assert_eq!(run.status.code(), Some(1));
         assert_eq!(text(&run.stdout).lines().count(), lines, "{format}");
-        let words = format!("''c': a list in the format {format} cannot hold a name");
+        let words = format!("''c': the format {format} cannot hold a name");
         assert!(text(&run.stderr).contains(&words), "{}", text(&run.stderr));
     }
     let run = folder.run("--format json t");
@@ -130,19 +130,19 @@ fn a_file_of_another_size_fails_whatever_its_digest() {
     let folder = Folder::new();
     folder.write("a", "abc");
     let list = format!("path,size,md5\na,4,{ABC}\n");
-    let told = "lanesum: a: of 3 bytes, and of 4 in the list\n".to_owned();
+    let told = "lanesum: a: its size is 3 bytes, but 4 in the list\n".to_owned();
     assert_eq!(check(&folder, "", list), (Some(1), "a: FAILED\n".into(), told));
     assert_eq!(check(&folder, "", "path,size\na,4\n").0, Some(1));
 }
 
 #[test]
-fn what_has_no_digest_was_not_checked() {
+fn file_without_digest_is_not_checked() {
     let folder = Folder::new();
     folder.write("a", "abc");
-    let told = "lanesum: list: 1 file with no digest in it, only a size: not checked\n";
+    let told = "lanesum: list: not checked: 1 file has a size, but no digest\n";
     let size = "a: size OK, not checked\n";
     assert_eq!(check(&folder, "", "path,size\na,3\n"), (Some(1), size.into(), told.into()));
-    let told = "lanesum: list: line 2: neither a digest nor a size of the file\n";
+    let told = "lanesum: list: line 2: neither a digest nor a size\n";
     for list in ["path,size,md5\na,,\n", "{}\n{\"path\":\"a\"}\n"] {
         let (code, stdout, messages) = check(&folder, "", list);
         assert_eq!((code, &*stdout), (Some(1), ""), "{list}");
@@ -248,7 +248,7 @@ fn a_manifest_in_a_bag_is_known_by_its_name() {
     let run = folder.run("check bag/manifest-md5.txt");
     let expected = "data/100%: OK\n'data/a'$'\\\\r''b': OK\ndata/%25: OK\n";
     expect_ok(&run, expected);
-    let told = "data/%25: as it stands in the list, which does not encode % as BagIt wants it";
+    let told = "data/%25: read by its name as written; BagIt requires % to be encoded";
     assert!(text(&run.stderr).contains(told), "{}", text(&run.stderr));
     // The one that the format means comes first.
     folder.write("bag/data/%", "bag/data/%25");
@@ -287,20 +287,18 @@ fn lists_of_object_stores_are_checked() {
     assert_eq!((code, &*stdout), (Some(1), "a: FAILED\n"));
     let head = format!("{{\"ContentLength\": 3, \"ETag\": \"\\\"{ABC}\\\"\"}}");
     assert_eq!(check(&folder, "--name a", &head), ok);
-    let told = "lanesum: list: line 1: it names no file: no path, Key or Path; where it is of one \
-                object say which with --name\n";
+    let told = "lanesum: list: line 1: no file name: no path, Key or Path\n\
+                hint: for the output of `aws s3api head-object`: --name NAME\n";
     assert_eq!(check(&folder, "", &head), (Some(1), String::new(), told.into()));
 }
 
 #[test]
-fn a_name_for_what_has_names_is_refused() {
+fn name_for_a_list_with_names_is_refused() {
     let folder = Folder::new();
     folder.write("a", "abc");
     let object = format!("{{\"Key\": \"a\", \"ETag\": \"\\\"{ABC}\\\"\"}}\n");
     let told = |name: &str| {
-        format!(
-            "list: what it lists has names, and none is that of --name {name}; leave that out\n"
-        )
+        format!("list: no entry has the name of --name {name}\nhint: leave out --name\n")
     };
     for list in [object, format!("{ABC}  a\n")] {
         let ok = "a: OK\n".to_owned();
@@ -316,14 +314,13 @@ fn a_name_for_what_has_names_is_refused() {
 
 /// As `aws s3api list-objects-v2 --delimiter /` prints it.
 #[test]
-fn a_list_of_a_store_without_what_is_below_prefixes_fails() {
+fn listing_with_common_prefixes_fails() {
     let folder = Folder::new();
     folder.write("a", "abc");
     let object = format!("{{\"Key\": \"a\", \"Size\": 3, \"ETag\": \"\\\"{ABC}\\\"\"}}");
     let prefixes = "\"CommonPrefixes\": [{\"Prefix\": \"sub/\"}]";
     let list = format!("{{\"Contents\": [{object}], {prefixes}}}");
-    let why = "the list leaves out what is below its CommonPrefixes; list all, aws without \
-               --delimiter";
+    let why = "the list leaves out objects below its CommonPrefixes";
     let (code, stdout, stderr) = check(&folder, "", &list);
     assert_eq!((code, &*stdout), (Some(1), "a: OK\n"));
     assert!(stderr.starts_with(&format!("lanesum: list: line 1: {why}\n")), "{stderr}");
@@ -334,29 +331,23 @@ fn a_list_of_a_store_without_what_is_below_prefixes_fails() {
 }
 
 #[test]
-fn a_wrong_record_fails_with_its_line_and_the_others_are_checked() {
+fn invalid_record_fails_and_others_are_checked() {
     let folder = Folder::new();
     folder.write("a", "abc");
     for (list, words) in [
-        (format!("path,md5\na,{ABC}\nb\n"), "line 3: columns: 1, where the header has 2"),
-        (format!("path,md5\na,{ABC}\n\"b"), "line 3: the list ends in the middle; is it cut off?"),
+        (format!("path,md5\na,{ABC}\nb\n"), "line 3: columns: 1, expected: 2"),
+        (format!("path,md5\na,{ABC}\n\"b"), "line 3: the list is cut off here"),
         (
             format!("{{\"path\":\"a\",\"md5\":\"{ABC}\"}}\n{{\"path\":"),
-            "line 2: the list ends in the middle; is it cut off?",
+            "line 2: the list is cut off here",
         ),
-        (
-            format!("[\n{{\"path\":\"a\",\"md5\":\"{ABC}\"}},\n"),
-            "line 3: the list ends in the middle; is it cut off?",
-        ),
-        ("; by hand\na 352441C2\nb\n".into(), "line 3: not a line of a list in the format sfv"),
+        (format!("[\n{{\"path\":\"a\",\"md5\":\"{ABC}\"}},\n"), "line 3: the list is cut off here"),
+        ("; by hand\na 352441C2\nb\n".into(), "line 3: not a line in the format sfv"),
         (
             format!("%%%% HASHDEEP-1.0\n%%%% size,md5,filename\n3,{ABC},a\n3,{ABC}\n"),
-            "line 4: columns: 2, where the header has 3",
+            "line 4: columns: 2, expected: 3",
         ),
-        (
-            format!("         3  {ABC}  a\nb\n"),
-            "line 2: not a line of a list in the format md5deep",
-        ),
+        (format!("         3  {ABC}  a\nb\n"), "line 2: not a line in the format md5deep"),
     ] {
         let (code, stdout, messages) = check(&folder, "", &list);
         assert_eq!((code, &*stdout), (Some(1), "a: OK\n"), "{list}");

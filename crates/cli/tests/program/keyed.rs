@@ -71,8 +71,8 @@ fn a_key_does_not_share_standard_input() {
         ("check /dev/stdin", "a list comes"),
     ] {
         let told = format!(
-            "lanesum: /dev/stdin: the key cannot come from standard input when {what} from there; \
-             name a file, or another descriptor: --key-file /dev/fd/3 3<FILE\n"
+            "lanesum: /dev/stdin: the key cannot come from standard input when {what} from there\n\
+             hint: use another descriptor: --key-file /dev/fd/3 3<FILE\n"
         );
         let run = folder.run_with_stdin(&format!("{args} --key-file /dev/stdin"), KEY);
         expect(&run, 2, "", told);
@@ -112,14 +112,15 @@ fn lines_without_a_key_prove_nothing() {
     let keyed = format!("BLAKE3 (t/a) = {}\n", blake3("t/a"));
     let forged = format!("MD5 (t/b) = {}\n", md5("t/b"));
     folder.write("list", keyed.clone() + &forged);
-    let told = "lanesum: list: 1 line is no checksum line for this key; --warn tells which\n";
+    let told = "lanesum: list: 1 line is not a checksum line for this key\nhint: --warn shows it\n";
     expect(&folder.run("check --key-file key list"), 1, "t/a: OK\n", told);
     let which = "lanesum: list: line 2: not a checksum line for this key\n";
     let run = folder.run("check --warn --key-file key list");
-    let told = "lanesum: list: 1 line is no checksum line for this key\n";
+    let told = "lanesum: list: 1 line is not a checksum line for this key\n";
     expect(&run, 1, "t/a: OK\n", [which, told].concat());
     folder.write("list", forged);
-    let none = "lanesum: list: no checksum line for this key in it; is it a list?\n";
+    let none =
+        "lanesum: list: no checksum lines for this key\nhint: check that it is a checksum list\n";
     expect(&folder.run("check --key-file key list"), 1, "", none);
 }
 
@@ -168,7 +169,7 @@ fn untagged_lines_are_told_by_their_digits() {
         let run = folder.run("check --status --key-file short list");
         assert_eq!(run.status.success(), told, "{algorithm}");
         let run = folder.run("check --key-file short list");
-        let remedy = format!("or the lines are of {algorithm} (say -a {algorithm})\n");
+        let remedy = format!("if the lines are {algorithm}: -a {algorithm}\n");
         assert_eq!(!text(&run.stderr).contains(&remedy), told, "{algorithm}");
         let run = folder.run(&format!("check --status -a {algorithm} --key-file short list"));
         expect(&run, 0, "", "");
@@ -197,17 +198,17 @@ fn several_algorithms_may_share_a_key() {
 /// How much a key file has to hold, as messages say it.
 fn holds(bytes: &str, digits: &str) -> String {
     format!(
-        "a key file holds {bytes} bytes, from /dev/urandom for instance, or {digits} hexadecimal \
-         digits"
+        "a key file contains {bytes} bytes (for example from /dev/urandom), or {digits} \
+         hexadecimal digits"
     )
 }
 
 #[test]
-fn an_algorithm_that_needs_a_key_says_so() {
+fn algorithm_without_its_key_fails() {
     let folder = folder();
     for algorithm in ["siphash24", "siphash13", "siphash24-128", "siphash13-128"] {
         let holds = holds("16", "32");
-        let told = format!("lanesum: {algorithm} needs a key: say --key-file FILE; {holds}\n");
+        let told = format!("lanesum: {algorithm} needs a key\nhint: --key-file FILE; {holds}\n");
         for args in ["-o list t", "--tag t", "check list"] {
             expect(&folder.run(&format!("{args} -a {algorithm}")), 2, "", &told);
         }
@@ -216,20 +217,19 @@ fn an_algorithm_that_needs_a_key_says_so() {
 }
 
 #[test]
-fn a_list_that_needs_a_key_says_so() {
+fn list_without_its_key_fails() {
     let folder = folder();
     folder.key("short", [1; 16]);
     let made = folder.run("-a siphash24 --tag --key-file short -o list t");
     expect(&made, 0, "", "");
-    let told =
-        "lanesum: list: siphash24 needs the key that made the list; check it with --key-file\n";
+    let told = "lanesum: list: siphash24 needs the key that made the list\nhint: lanesum check --key-file FILE\n";
     expect(&folder.run("check list"), 1, "", told);
 }
 
 #[test]
-fn an_algorithm_without_a_key_is_wrong_usage() {
+fn key_for_unkeyed_algorithm_is_wrong_usage() {
     let folder = folder();
-    let takes_no = "takes no key; with --key-file say";
+    let takes_no = "takes no key\nhint: with --key-file, use";
     for (args, algorithm) in [
         ("t", "md5"),
         ("-a sha256 t", "sha256"),
@@ -246,7 +246,7 @@ fn an_algorithm_without_a_key_is_wrong_usage() {
 
 /// The file by its name, what is the matter, and what a key would be.
 #[test]
-fn a_file_that_is_no_key_is_told_with_the_remedy() {
+fn invalid_key_file_fails_with_a_hint() {
     let folder = folder();
     for (content, length) in [
         (vec![], "0 bytes"),
@@ -269,36 +269,36 @@ fn a_file_that_is_no_key_is_told_with_the_remedy() {
             let run = folder.run(&format!("{args} --key-file bad"));
             let holds = holds(bytes, digits);
             let are = if length == "1 byte" { "is" } else { "are" };
-            expect(&run, 2, "", format!("lanesum: bad: {length} {are} no key; {holds}\n"));
+            expect(&run, 2, "", format!("lanesum: bad: {length} {are} not a key\nhint: {holds}\n"));
         }
     }
 }
 
 #[test]
-fn a_key_for_another_algorithm_is_told_with_the_remedy() {
+fn key_of_wrong_length_fails_with_a_hint() {
     let folder = folder();
     folder.key("short", [1; 16]);
     for (args, told, bytes, digits) in [
-        ("-a blake3 --key-file short t", "short: 16 bytes are no key for blake3", "32", "64"),
-        ("-a siphash13 --key-file key t", "key: 32 bytes are no key for siphash13", "16", "32"),
+        ("-a blake3 --key-file short t", "short: 16 bytes are not a key for blake3", "32", "64"),
+        ("-a siphash13 --key-file key t", "key: 32 bytes are not a key for siphash13", "16", "32"),
     ] {
         let holds = holds(bytes, digits);
-        expect(&folder.run(args), 2, "", format!("lanesum: {told}; {holds}\n"));
+        expect(&folder.run(args), 2, "", format!("lanesum: {told}\nhint: {holds}\n"));
     }
 }
 
 #[test]
-fn an_algorithm_without_a_key_is_told_which_take_the_one_there_is() {
+fn hint_lists_algorithms_that_fit_the_key() {
     let folder = folder();
     folder.key("short", [1; 16]);
     let told = |args: &str| text(&folder.run(args).stderr);
-    let words = "lanesum: md5 takes no key; with --key-file say -a siphash24 or ";
+    let words = "lanesum: md5 takes no key\nhint: with --key-file, use -a siphash24 or ";
     let told = told("--key-file short t");
     assert!(told.starts_with(words) && !told.contains("blake3"), "{told}");
 }
 
 #[test]
-fn a_file_that_cannot_be_read_is_told_with_the_remedy() {
+fn unreadable_key_file_fails_with_a_hint() {
     let folder = folder();
     folder.key("denied", KEY);
     folder.mode("denied", 0o000);
@@ -308,7 +308,7 @@ fn a_file_that_cannot_be_read_is_told_with_the_remedy() {
         ("t", "Is a directory"),
         ("denied", "Permission denied"),
     ] {
-        let message = format!("lanesum: {path}: {reason}; {}\n", holds("32", "64"));
+        let message = format!("lanesum: {path}: {reason}\nhint: {}\n", holds("32", "64"));
         for args in ["-a blake3 -o list t", "check -a blake3 list"] {
             expect(&folder.run(&format!("{args} --key-file {path}")), 2, "", &message);
         }
@@ -317,15 +317,15 @@ fn a_file_that_cannot_be_read_is_told_with_the_remedy() {
 }
 
 #[test]
-fn a_file_that_others_may_read_is_warned_of() {
+fn readable_key_file_is_warned_of() {
     let folder = folder();
     let list = folder.run("-a blake3 --key-file key t").stdout;
     folder.write("list", &list);
     for mode in [0o644, 0o640, 0o604, 0o620, 0o602, 0o666] {
         folder.mode("key", mode);
         let warning = format!(
-            "lanesum: key: warning: mode {mode:04o} lets others read or replace this key; \
-             make it 0600\n"
+            "lanesum: key: warning: mode {mode:04o} lets other users read or replace the key\n\
+             hint: chmod 600 key\n"
         );
         expect(&folder.run("-a blake3 --key-file key t"), 0, &list, &warning);
         let run = folder.run("check --status --key-file key list");

@@ -5,7 +5,7 @@ use std::os::unix::net::UnixListener;
 use super::*;
 
 #[test]
-fn what_would_block_in_a_tree_is_skipped_with_a_warning() {
+fn blocking_files_are_skipped_with_a_warning() {
     let folder = Folder::of(&["t/a", "t/z"]);
     folder.fifo("t/fifo");
     let _socket = UnixListener::bind(folder.path("t/socket")).unwrap();

@@ -57,8 +57,7 @@ fn a_file_in_parts() {
     let mut second = String::new();
     stdout.read_line(&mut second).unwrap();
     assert_eq!(second, format!("{EMPTY}  fifo\n"));
-    let told =
-        "lanesum: parts of 600KiB: S3 takes parts of 5MiB to 5GiB; other stores may take these\n";
+    let told = "lanesum: S3 takes parts of 5MiB to 5GiB, not of 600KiB\n";
     expect(&running.finish(), 0, "", told);
     assert!(peak <= LIMIT, "{peak} KiB");
 }
@@ -153,7 +152,7 @@ fn a_list_of_a_million_lines() {
     assert_eq!(run.status.code(), Some(1));
     assert!(folder.read("out") == "a: FAILED\n".repeat(EACH), "one line for each mismatch");
     let stderr = text(&run.stderr);
-    assert!(stderr.contains("250000 lines are no checksum lines"), "{stderr}");
+    assert!(stderr.contains("250000 lines are not checksum lines"), "{stderr}");
     assert!(stderr.contains("lanesum: 250,002 files (500,001 lines), "), "{stderr}");
     assert!(
         stderr.ends_with(": 250,000 FAILED, 250,000 missing, 250,000 malformed lines\n"),

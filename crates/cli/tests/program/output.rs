@@ -87,7 +87,7 @@ fn nothing_is_seen_of_a_list_before_it_is_whole() {
 }
 
 #[test]
-fn a_list_holds_what_could_be_read_and_the_rest_is_told() {
+fn list_without_unreadable_files_is_incomplete() {
     let folder = Folder::of(&["a", "t/b", "t/closed/c", "t/d e", "t/f"]);
     folder.write("old", "old");
     for closed in ["t/closed", "t/d e", "t/f"] {
@@ -97,12 +97,13 @@ fn a_list_holds_what_could_be_read_and_the_rest_is_told() {
     let denied = |path| format!("lanesum: {path}: Permission denied\n");
     for name in ["new", "old"] {
         let run = folder.run(&format!("-o {name} a t/f"));
-        let message = denied("t/f") + &format!("lanesum: {name}: 1 file is missing in it: t/f\n");
+        let message =
+            denied("t/f") + &format!("lanesum: {name}: incomplete: 1 file is missing: t/f\n");
         expect(&run, 1, "", message);
         assert_eq!(folder.read(name), lines(&["a"]));
 
         let run = folder.run(&format!("-o {name} a t"));
-        let missing = "3 files or folders are missing in it: t/closed, 't/d e', t/f";
+        let missing = "incomplete: 3 files or directories are missing: t/closed, 't/d e', t/f";
         let message = ["t/closed", "'t/d e'", "t/f"].map(denied).concat()
             + &format!("lanesum: {name}: {missing}\n");
         expect(&run, 1, "", message);
@@ -112,11 +113,12 @@ fn a_list_holds_what_could_be_read_and_the_rest_is_told() {
 }
 
 #[test]
-fn of_many_files_that_are_missing_the_first_are_named() {
+fn first_missing_files_are_named() {
     let folder = Folder::of(&["a"]);
     let missing: Vec<_> = (0..13).map(|i| format!("missing{i:02}")).collect();
     let run = folder.run(&format!("-o list a {}", missing.join(" ")));
-    let told = format!("13 files are missing in it: {} and 3 more\n", missing[..10].join(", "));
+    let told =
+        format!("incomplete: 13 files are missing: {} and 3 more\n", missing[..10].join(", "));
     assert_eq!(text(&run.stderr).lines().count(), 14);
     assert!(text(&run.stderr).ends_with(&format!("lanesum: list: {told}")), "{run:?}");
     assert_eq!(folder.read("list"), lines(&["a"]));
@@ -124,17 +126,16 @@ fn of_many_files_that_are_missing_the_first_are_named() {
     folder.write("names", "a\0\0");
     let run = folder.run("-o list --files0-from names");
     let message = "lanesum: names: name 2 is empty\n\
-                   lanesum: list: not all that was to be in it could be read\n";
+                   lanesum: list: incomplete: not all files could be read\n";
     expect(&run, 1, "", message);
     assert_eq!(folder.read("list"), lines(&["a"]));
 }
 
 #[test]
-fn a_list_of_all_or_nothing_is_not_written_if_it_would_lack_a_file() {
+fn all_or_nothing_writes_no_incomplete_list() {
     let folder = Folder::of(&["a"]);
     folder.write("old", "old");
-    let words = "not written, since not all could be read; \
-                 --exclude what cannot, or do without --all-or-nothing";
+    let words = "not written: not all files could be read (--all-or-nothing)";
     for name in ["new", "old"] {
         let run = folder.run(&format!("--all-or-nothing -o {name} a missing"));
         let message =
@@ -149,11 +150,11 @@ fn a_list_of_all_or_nothing_is_not_written_if_it_would_lack_a_file() {
 }
 
 #[test]
-fn a_list_of_nothing_replaces_none() {
+fn empty_list_replaces_nothing() {
     let folder = Folder::of(&["t/"]);
     folder.write("old", "old");
     for name in ["new", "old"] {
-        let words = "not written, since nothing could be read";
+        let words = "not written: no file could be read";
         let message =
             format!("lanesum: missing: No such file or directory\nlanesum: {name}: {words}\n");
         expect(&folder.run(&format!("-o {name} missing")), 1, "", message);
@@ -161,22 +162,22 @@ fn a_list_of_nothing_replaces_none() {
     assert_eq!(folder.read("old"), "old");
     assert_eq!(folder.names(), ["old", "t"]);
     // Nor where there is nothing: a disk that is not mounted leaves an empty folder.
-    let nothing = "lanesum: old: not written, since there is no file to put into it\n";
+    let nothing = "lanesum: old: not written: there are no files\n";
     for args in ["-o old t", "-o old --all-or-nothing t", "-o old --files0-from /dev/null"] {
         expect(&folder.run(args), 1, "", nothing);
         assert_eq!(folder.read("old"), "old");
     }
-    expect(&folder.run("t"), 0, "", "lanesum: there was no file, so the list is empty\n");
+    expect(&folder.run("t"), 0, "", "lanesum: no files; the list is empty\n");
 }
 
 #[test]
-fn a_list_does_not_replace_what_is_to_be_in_it() {
+fn list_does_not_replace_an_input() {
     let folder = Folder::of(&["a", "t/b"]);
     folder.link("a", "link");
     for (args, input) in [("-o a a", "a"), ("-o a t link", "link"), ("-o link ./a", "./a")] {
         let run = folder.run(args);
         assert_eq!(run.status.code(), Some(2), "{args}");
-        let message = format!("lanesum: {input}: is to be read, and to be replaced by the list");
+        let message = format!("lanesum: {input}: is an input, and would be replaced by the list");
         assert!(text(&run.stderr).starts_with(&message), "{}", text(&run.stderr));
         assert_eq!(folder.read("a"), "a");
     }
@@ -186,7 +187,7 @@ fn a_list_does_not_replace_what_is_to_be_in_it() {
         let mut command = folder.lanesum(args.split(' '));
         let run = output(command.stdin(File::open(folder.path("a")).unwrap()));
         assert_eq!((run.status.code(), text(&run.stdout)), (Some(2), String::new()), "{args}");
-        let message = "lanesum: -: is to be read, and to be replaced by the list";
+        let message = "lanesum: -: is an input, and would be replaced by the list";
         assert!(text(&run.stderr).starts_with(message), "{}", text(&run.stderr));
         assert_eq!(folder.read("a"), "a");
     }
@@ -231,7 +232,7 @@ fn a_list_in_the_tree_that_it_lists_is_left_out() {
     expect(&folder.run("-o link/../t/./list ./t"), 0, "", "");
     let expected = line("t/a", "./t/a") + &line("t/u/list", "./t/u/list");
     assert_eq!(folder.read("t/list"), expected);
-    let told = "lanesum: 1 link was passed over; --follow follows it\n";
+    let told = "lanesum: skipped 1 link\nhint: --follow follows links\n";
     expect(&folder.run("--progress never -o list ."), 0, "", told);
     assert!(!folder.read("list").contains("./list"), "{}", folder.read("list"));
 }
@@ -255,7 +256,7 @@ fn a_link_stays_and_what_it_leads_to_is_written() {
 }
 
 #[test]
-fn what_is_no_regular_file_is_written_to_as_it_is() {
+fn special_file_is_written_in_place() {
     let folder = Folder::of(&["a"]);
     folder.fifo("fifo");
     let running = start(&mut folder.lanesum(["-o", "fifo", "a"]));
@@ -399,7 +400,7 @@ fn who_may_write_to_a_list_need_not_have_its_folder() {
 fn standard_output_is_left_out_of_what_it_holds() {
     let folder = Folder::of(&["t/a", "t/z"]);
     let list = lines(&["t/a", "t/z"]);
-    let note = |name| format!("lanesum: {name}: is where the output goes; left out\n");
+    let note = |name| format!("lanesum: {name}: skipped, because the output goes there\n");
     let to = |file: File, args: &[&str]| output(folder.lanesum(args).stdout(file));
     let make = || File::create(folder.path("t/list")).unwrap();
     let add = || File::options().append(true).open(folder.path("t/list")).unwrap();
@@ -467,7 +468,7 @@ fn a_full_disk_leaves_no_half_list() {
         return skip("this machine lets nobody mount anything");
     }
     let message =
-        |name| format!("lanesum: disk/{name}: No space left on device; it is as it was\n");
+        |name| format!("lanesum: disk/{name}: No space left on device; the file is unchanged\n");
     let messages = message("old") + &message("new") + &message("old") + &message("old");
     expect(&run, 0, "1\n1\noldold\noldold", messages);
 }
@@ -479,7 +480,7 @@ fn a_file_size_limit_leaves_no_half_list() {
     for script in ["ulimit -f 64; \"$0\" -o list t", "trap '' XFSZ; ulimit -f 64; \"$0\" -o list t"]
     {
         let run = output(folder.command("sh").args(["-c", script, PROGRAM]));
-        expect(&run, 1, "", "lanesum: list: File too large; it is as it was\n");
+        expect(&run, 1, "", "lanesum: list: File too large; the file is unchanged\n");
         assert_eq!(folder.names(), ["t"]);
     }
 }

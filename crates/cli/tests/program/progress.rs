@@ -215,9 +215,9 @@ fn line_of(terminal: &mut File) -> String {
 }
 
 #[test]
-fn who_types_nothing_but_the_name_is_told_what_is_read() {
+fn reading_a_terminal_is_announced() {
     let folder = Folder::new();
-    let told = "lanesum: reading standard input, Ctrl-D ends it; --help tells more";
+    let told = "lanesum: reading standard input; Ctrl-D ends it";
     for args in [&[][..], &["sum"], &["-"]] {
         let (mut ours, theirs) = terminal();
         let mut command = folder.lanesum(args);
@@ -227,6 +227,7 @@ fn who_types_nothing_but_the_name_is_told_what_is_read() {
         drop(command);
         if !args.contains(&"-") {
             assert_eq!(line_of(&mut ours), format!("{told}\r\n"));
+            assert_eq!(line_of(&mut ours), "hint: lanesum --help\r\n");
         }
         // Ctrl-D twice ends a line and the input.
         ours.write_all(b"abc\x04\x04").unwrap();

@@ -26,12 +26,12 @@ fn at_the_fifo(folder: &Folder, args: &str) -> (Running, File) {
 /// How many files the journal of the list holds, by what a run without `--resume` would drop.
 #[track_caller]
 fn kept(words: &str) -> u64 {
-    let count = words.split(" keeps ").nth(1).and_then(|words| words.split(' ').next());
+    let count = words.split(" records ").nth(1).and_then(|words| words.split(' ').next());
     count.unwrap_or_else(|| panic!("{words}")).replace(',', "").parse().unwrap()
 }
 
 #[test]
-fn an_interrupted_list_goes_on_and_is_what_it_would_have_been() {
+fn interrupted_list_is_continued() {
     let folder = Folder::new();
     folder.fifo("fifo");
     for args in ["", "--format csv -a sha256,md5"] {
@@ -53,15 +53,15 @@ fn an_interrupted_list_goes_on_and_is_what_it_would_have_been() {
         let words = text(&output.stderr);
         let files = expected.lines().count() as u64 - 1 - u64::from(args.contains("csv"));
         assert_eq!(kept(&words), files, "{words}");
-        assert!(words.ends_with("; --resume goes on from there\n"), "{words}");
+        assert!(words.ends_with("\nhint: --resume continues from there\n"), "{words}");
         assert_eq!(folder.names(), ["fifo", "list.partial", "whole"]);
 
         let fed = feed();
         let output = folder.run(&format!("{args} --resume -o list {OLD} fifo"));
         fed.join().unwrap().unwrap();
         let words = format!(
-            "lanesum: list.partial: {files} files of it were not read again, since they did not change; it \
-             was written last at 20"
+            "lanesum: list.partial: {files} files are unchanged and were not read again; \
+             last written at 20"
         );
         assert!(text(&output.stderr).starts_with(&words), "{}", text(&output.stderr));
         assert_eq!((output.status.code(), output.stdout.len()), (Some(0), 0));
@@ -72,7 +72,7 @@ fn an_interrupted_list_goes_on_and_is_what_it_would_have_been() {
 }
 
 #[test]
-fn a_killed_list_goes_on() {
+fn killed_list_is_continued() {
     let folder = Folder::new();
     folder.fifo("fifo");
     let (running, fifo) = at_the_fifo(&folder, "");
@@ -97,7 +97,7 @@ fn a_killed_list_goes_on() {
 }
 
 #[test]
-fn without_resume_all_is_read_again_and_nothing_is_lost() {
+fn without_resume_everything_is_read_again() {
     let folder = Folder::new();
     folder.fifo("fifo");
     let (running, fifo) = at_the_fifo(&folder, "");
@@ -105,8 +105,9 @@ fn without_resume_all_is_read_again_and_nothing_is_lost() {
     let files = kept(&text(&running.finish().stderr));
     drop(fifo);
     let told = format!(
-        "lanesum: list.partial: keeps {files} files of a run that was interrupted, which are read \
-         again, since there is no --resume\n"
+        "lanesum: list.partial: records {files} files of an interrupted run, which are read \
+         again\n\
+         hint: --resume continues that run\n"
     );
     // Whoever forgot it still has them.
     let running = start(&mut folder.lanesum(["-o", "list", "fifo"]));
@@ -120,7 +121,7 @@ fn without_resume_all_is_read_again_and_nothing_is_lost() {
 }
 
 #[test]
-fn what_a_run_cannot_use_stays() {
+fn unused_state_stays() {
     let folder = Folder::of(&["other"]);
     folder.fifo("fifo");
     let (running, fifo) = at_the_fifo(&folder, "");
@@ -130,8 +131,8 @@ fn what_a_run_cannot_use_stays() {
     for args in ["other".to_owned(), format!("-a sha1 {OLD}")] {
         let output = folder.run(&format!("--resume -o list {args}"));
         let words = format!(
-            "lanesum: list.partial: is still there, since nothing of its {files} files was of use: \
-             they have other names here, other algorithms, or they changed\n"
+            "lanesum: list.partial: kept, because none of its {files} files was used: changed, or \
+             with other names or algorithms\n"
         );
         expect(&output, 0, "", words);
     }
@@ -141,7 +142,7 @@ fn what_a_run_cannot_use_stays() {
 }
 
 #[test]
-fn a_check_does_not_take_what_a_list_keeps() {
+fn check_refuses_the_state_of_a_list() {
     let folder = Folder::of(&["a"]);
     folder.fifo("fifo");
     folder.write("sums", lines(&["a"]));
@@ -150,19 +151,19 @@ fn a_check_does_not_take_what_a_list_keeps() {
     running.finish();
     drop(fifo);
     let output = folder.run("check --resume list.partial sums");
-    let words = "lanesum: list.partial: is there, and is not what an interrupted run of this kind \
-                 keeps; choose another name\n";
+    let words = "lanesum: list.partial: exists, but is not the state of an interrupted run\n\
+                 hint: choose another name\n";
     expect(&output, 1, "", words);
 }
 
 #[test]
-fn a_list_that_is_not_written_leaves_what_was_hashed() {
+fn unwritten_list_keeps_its_state() {
     let folder = Folder::new();
     let args = format!("--resume --all-or-nothing -o list {OLD} missing");
     let output = folder.run(&args);
     assert_eq!(output.status.code(), Some(1));
     let words = text(&output.stderr);
-    assert!(words.contains("list.partial: keeps "), "{words}");
+    assert!(words.contains("list.partial: records "), "{words}");
     assert_eq!(folder.names(), ["list.partial"]);
     folder.write("missing", "now it is there");
     let output = folder.run(&args);
@@ -172,7 +173,7 @@ fn a_list_that_is_not_written_leaves_what_was_hashed() {
 }
 
 #[test]
-fn a_journal_of_another_key_is_refused() {
+fn state_of_another_key_is_refused() {
     let folder = Folder::new();
     folder.fifo("fifo");
     folder.write("key", [7; 32]);
@@ -182,26 +183,26 @@ fn a_journal_of_another_key_is_refused() {
     drop(fifo);
     for begin in ["", "--resume"] {
         let output = folder.run(&format!("{begin} -a blake3 -o list {OLD}"));
-        let words = "lanesum: list.partial: was made with another key, or with none; go on with that \
-                     one, or remove it to begin anew\n";
+        let words = "lanesum: list.partial: made with a different key, or without one\n\
+                     hint: use the same key, or remove the file to start again\n";
         expect(&output, 1, "", words);
     }
 }
 
 #[test]
-fn what_stands_where_the_journal_would_be_is_not_touched() {
+fn other_file_with_the_name_of_the_state_stays() {
     let folder = Folder::of(&["a"]);
     folder.write("list.partial", "my notes\n");
     let output = folder.run("-o list a");
-    let words = "lanesum: list.partial: is there, and is not what an interrupted run of this kind keeps; \
-         choose another name\n";
+    let words = "lanesum: list.partial: exists, but is not the state of an interrupted run\n\
+         hint: choose another name\n";
     expect(&output, 1, "", words);
     assert_eq!(folder.read("list.partial"), "my notes\n");
     assert_eq!(folder.names(), ["a", "list.partial"]);
 }
 
 #[test]
-fn the_journal_is_not_in_a_list_of_its_folder() {
+fn state_is_not_in_the_list() {
     let folder = Folder::of(&["a"]);
     expect(&folder.run("-o list ."), 0, "", "");
     assert_eq!(folder.read("list"), line("a", "./a"));
@@ -218,8 +219,8 @@ fn two_runs_do_not_write_one_list() {
     folder.fifo("fifo");
     let (running, fifo) = at_the_fifo(&folder, "");
     let output = folder.run(&format!("-o list {OLD}"));
-    let words = "lanesum: list.partial: another run is writing it; wait for its end, or choose another \
-                 name\n";
+    let words = "lanesum: list.partial: in use by another run\n\
+                 hint: wait until that run ends, or choose another name\n";
     expect(&output, 1, "", words);
     drop(fifo);
     assert_eq!(running.finish().status.code(), Some(0));
@@ -227,18 +228,18 @@ fn two_runs_do_not_write_one_list() {
 }
 
 #[test]
-fn only_a_list_in_a_file_can_go_on() {
+fn resume_needs_a_file() {
     let folder = Folder::of(&["a"]);
     assert_eq!(folder.run("--resume a").status.code(), Some(2));
     for list in ["-", "/dev/null"] {
         let output = folder.run(&format!("--resume -o {list} a"));
-        expect(&output, 2, "", "lanesum: --resume needs a list in a file: -o FILE\n");
+        expect(&output, 2, "", "lanesum: --resume needs a file: --output FILE\n");
     }
 }
 
 /// Where nothing can be made beside the list, nothing is kept, and the list is written.
 #[test]
-fn a_folder_that_takes_no_file_keeps_nothing() {
+fn read_only_directory_keeps_no_state() {
     let folder = Folder::of(&["a", "kept/"]);
     let name = "n".repeat(250);
     expect(&folder.run(&format!("-o {name} a")), 0, "", "");
@@ -257,7 +258,7 @@ fn check_at_the_fifo(folder: &Folder) -> (Running, File) {
 }
 
 #[test]
-fn an_interrupted_check_goes_on() {
+fn interrupted_check_is_continued() {
     let folder = Folder::of(&["bad"]);
     folder.fifo("fifo");
     let old = text(&folder.run(OLD).stdout);
@@ -278,13 +279,16 @@ fn an_interrupted_check_goes_on() {
     let words = text(&output.stderr);
     assert!(words.contains("fifo: No such file"), "{words}");
     assert!(words.contains(&format!("2 files and {files} read before")), "{words}");
-    assert!(words.contains(&format!("state: keeps {files} files; ")), "{words}");
+    assert!(words.contains(&format!("state: records {files} files\nhint: ")), "{words}");
 
     folder.write("fifo", "abc");
     let output = folder.run("check --resume state list");
     let words = text(&output.stderr);
     assert_eq!(output.status.code(), Some(0), "{words}");
-    assert!(words.contains(&format!("state: {files} files of it were not read again")), "{words}");
+    assert!(
+        words.contains(&format!("state: {files} files are unchanged and were not read again")),
+        "{words}"
+    );
     let names = old.lines().map(|line| line.split_once("  ").unwrap().1).chain(["bad", "fifo"]);
     let expected: String = names.map(|name| format!("{name}: OK\n")).collect();
     assert_eq!(text(&output.stdout), expected);
@@ -293,14 +297,14 @@ fn an_interrupted_check_goes_on() {
 
 /// What the system's cache gave tells nothing of the medium.
 #[test]
-fn a_check_of_the_medium_goes_on_from_no_other() {
+fn direct_check_continues_only_direct() {
     let folder = Folder::of(&["a"]);
     folder.write("list", text(&folder.run(OLD).stdout) + &line("abc", "gone"));
-    let words = "lanesum: state: is there, and is not what an interrupted run of this kind keeps; \
-                 choose another name\n";
+    let words = "lanesum: state: exists, but is not the state of an interrupted run\n\
+                 hint: choose another name\n";
     for (first, other) in [("read", "direct"), ("direct", "read")] {
         let run = folder.run(&format!("check --io {first} --resume state list"));
-        assert!(text(&run.stderr).contains("state: keeps "), "{}", text(&run.stderr));
+        assert!(text(&run.stderr).contains("state: records "), "{}", text(&run.stderr));
         let run = folder.run(&format!("check --io {other} --resume state list"));
         expect(&run, 1, "", words);
         let run = folder.run(&format!("check --io {first} --resume state list"));
@@ -310,11 +314,11 @@ fn a_check_of_the_medium_goes_on_from_no_other() {
 }
 
 #[test]
-fn a_list_of_the_medium_goes_on_from_no_other() {
+fn direct_list_continues_only_direct() {
     let folder = Folder::new();
     folder.fifo("fifo");
-    let words = "lanesum: list.partial: is there, and is not what an interrupted run of this kind \
-                 keeps; choose another name\n";
+    let words = "lanesum: list.partial: exists, but is not the state of an interrupted run\n\
+                 hint: choose another name\n";
     for (first, other) in [("read", "direct"), ("direct", "read")] {
         let (running, fifo) = at_the_fifo(&folder, &format!("--io {first}"));
         running.signal(Signal::INT);
@@ -329,26 +333,26 @@ fn a_list_of_the_medium_goes_on_from_no_other() {
 }
 
 #[test]
-fn a_check_that_was_all_read_keeps_nothing() {
+fn complete_check_keeps_no_state() {
     let folder = Folder::of(&["a"]);
     folder.write("list", line("other", "a"));
     let output = folder.run("check --resume state list");
     assert_eq!((output.status.code(), text(&output.stdout)), (Some(1), "a: FAILED\n".to_owned()));
     assert_eq!(folder.names(), ["a", "list"]);
     let output = folder.run("check --resume - list");
-    expect(&output, 2, "", "lanesum: --resume needs a file, which it makes\n");
+    expect(&output, 2, "", "lanesum: --resume cannot keep its state in standard input\n");
     // Who forgets STATE gives the list for it.
     folder.write("empty", "");
     for list in ["list", "empty"] {
         let output = folder.run(&format!("check --resume {list} ./{list}"));
         let words = format!(
-            "lanesum: --resume {list}: is a list; the file that --resume keeps comes before it\n"
+            "lanesum: --resume {list}: is a list, not a state of a check\nhint: lanesum check --resume STATE LIST\n"
         );
         expect(&output, 2, "", words);
     }
     let output = folder.run("check --resume a list");
-    let words = "lanesum: a: is there, and is not what an interrupted run of this kind keeps; choose \
-                 another name\n";
+    let words = "lanesum: a: exists, but is not the state of an interrupted run\n\
+                 hint: choose another name\n";
     expect(&output, 1, "", words);
     assert_eq!((folder.read("list"), folder.read("a")), (line("other", "a"), "a".to_owned()));
 }

@@ -35,7 +35,7 @@ const ENDING: [Signal; 10] = [
 
 /// What a run says that had nothing to keep yet.
 const NOTHING_KEPT: &str =
-    "lanesum: interrupted; the first file was not whole yet, so nothing is kept\n";
+    "lanesum: interrupted before the first file was finished; nothing is kept\n";
 
 /// Holds what a run printed that died of a signal against what is expected.
 #[track_caller]
@@ -199,7 +199,7 @@ fn without_a_thread_to_clean_up_signals_end_the_program_as_any_other() {
 
 /// What became of the folder is told before the signal ends the program: no bag, or a whole one.
 #[test]
-fn an_interruption_at_the_end_of_a_bag_comes_when_that_is_told() {
+fn interruption_waits_for_the_end_of_a_bag() {
     let names: Vec<_> = (0..2000).map(|number| format!("b/{number}")).collect();
     let folder = Folder::of(&names.iter().map(|name| &**name).collect::<Vec<_>>());
     let interrupt = |args: &[&str]| {
@@ -216,23 +216,23 @@ fn an_interruption_at_the_end_of_a_bag_comes_when_that_is_told() {
         running.signal(Signal::TERM);
         running.finish()
     };
-    let words = "lanesum: b: is a bag now: 2,000 files, ";
+    let words = "lanesum: b: now a bag: 2,000 files, ";
     let run = interrupt(&["bag", "create", "b"]);
     assert!(text(&run.stderr).starts_with(words), "{}", text(&run.stderr));
     assert_eq!(folder.run("bag validate b").status.code(), Some(0));
 
     let run = interrupt(&["bag", "update", "-a", "md5,sha256", "b"]);
-    let words = "lanesum: b: no file had changed; its payload is 2,000 files, ";
+    let words = "lanesum: b: no file changed; payload: 2,000 files, ";
     assert!(text(&run.stderr).starts_with(words), "{}", text(&run.stderr));
     assert_eq!(folder.run("bag validate b").status.code(), Some(0));
     let again = folder.run("bag create b");
-    assert!(text(&again.stderr).contains("is a bag already"), "{}", text(&again.stderr));
+    assert!(text(&again.stderr).contains("already a bag"), "{}", text(&again.stderr));
 }
 
 /// A shell with job control puts what it runs with `&` in the background of its terminal, as
 /// `timeout` does, and a read of that stops it.
 #[test]
-fn what_would_read_the_terminal_in_its_background_is_ended() {
+fn background_read_of_the_terminal_ends() {
     let folder = Folder::of(&["a"]);
     let all = ["", "a -", "--files0-from -", "check", "convert --to tag", "compare - a", "etag -"];
     for (args, signal) in

@@ -57,9 +57,9 @@ fn each_algorithm_gives_the_digests_of_its_crate() {
 }
 
 #[test]
-fn the_lines_of_several_algorithms_must_name_them() {
+fn untagged_lines_of_several_algorithms_are_refused() {
     let folder = Folder::of(&["a"]);
-    let told = "lanesum: the lines of several algorithms must name them; leave out --untagged\n";
+    let told = "lanesum: lines of several algorithms must name them\nhint: leave out --untagged\n";
     expect(&folder.run("-a md5,sha1 --untagged -o list a"), 2, "", told);
     assert!(!exists(folder.path("list")), "nothing was begun");
     let run = folder.run("--tag --untagged a");
@@ -167,7 +167,7 @@ fn nothing_to_hash_is_no_error() {
     folder.write("empty", "");
     expect(&folder.run("empty"), 0, format!("{EMPTY}  empty\n"), "");
     for args in ["t", "u t"] {
-        expect(&folder.run(args), 0, "", "lanesum: there was no file, so the list is empty\n");
+        expect(&folder.run(args), 0, "", "lanesum: no files; the list is empty\n");
     }
 }
 

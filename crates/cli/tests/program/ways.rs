@@ -72,13 +72,13 @@ fn names_of_any_bytes_and_failures_among_others() {
 
 /// What has no medium cannot be read from one, and nobody is told otherwise.
 #[test]
-fn direct_says_so_where_there_is_only_the_cache() {
+fn direct_fails_without_o_direct() {
     let path = "/proc/version";
     if !exists(path) {
         return skip(path);
     }
-    let words = "lanesum: /proc/version: its file system cannot read past the cache (O_DIRECT); \
-                 read it through the cache\n";
+    let words = "lanesum: /proc/version: its file system cannot read past the cache (O_DIRECT)\n\
+                 hint: leave out --io direct\n";
     let folder = Folder::new();
     expect(&folder.run(&format!("--io direct {path}")), 1, "", words);
 }
@@ -113,7 +113,7 @@ fn a_mapped_file_that_is_cut_off_is_reported() {
 
 /// Files of the kernel have sizes that let them be mapped, and then most cannot be.
 #[test]
-fn what_cannot_be_mapped_is_read_and_harms_nobody() {
+fn unmappable_file_is_read() {
     const FOLDER: &str = "/sys/kernel";
     if !Path::new(FOLDER).is_dir() {
         return skip("there is no /sys");

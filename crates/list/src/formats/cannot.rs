@@ -9,7 +9,7 @@ use crate::{Algorithm, Algorithms};
 #[non_exhaustive]
 pub enum CannotHold {
     /// A digest of an algorithm that the format does not have.
-    #[error("a list in the format {format} cannot hold {algorithm}, only {}", Names(*.known))]
+    #[error("the format {format} holds only {}, not {algorithm}", Names(*.known))]
     Algorithm {
         /// The name of the format.
         format: &'static str,
@@ -19,16 +19,13 @@ pub enum CannotHold {
         known: Algorithms,
     },
     /// Digests of several algorithms, or of none.
-    #[error(
-        "a list in the format {0} holds one digest of each file; choose one, or tag, csv or \
-         jsonl"
-    )]
+    #[error("the format {0} holds exactly one digest of each file")]
     NotOne(&'static str),
     /// No digest of the file is known.
-    #[error("no digest of it is known, and the format {0} needs one")]
+    #[error("no digest, and the format {0} needs one")]
     NoDigest(&'static str),
     /// The digest of this algorithm is not known, and the list has a column for it.
-    #[error("its {algorithm} is not known, and the format {format} needs it")]
+    #[error("no {algorithm} digest, and the format {format} needs it")]
     Lacks {
         /// The name of the format.
         format: &'static str,
@@ -36,10 +33,10 @@ pub enum CannotHold {
         algorithm: Algorithm,
     },
     /// The size is not known.
-    #[error("its size is not known, and the format {0} needs it")]
+    #[error("no size, and the format {0} needs it")]
     NoSize(&'static str),
     /// The name cannot be written.
-    #[error("a list in the format {format} cannot hold a name {what}; csv, jsonl and tag can")]
+    #[error("the format {format} cannot hold a name {what}")]
     Name {
         /// The name of the format.
         format: &'static str,
@@ -47,16 +44,16 @@ pub enum CannotHold {
         what: &'static str,
     },
     /// The name is empty.
-    #[error("a list in the format {0} cannot hold an empty name; tag can")]
+    #[error("the format {0} cannot hold an empty name")]
     EmptyName(&'static str),
     /// Digests are in hexadecimal there and nothing else.
-    #[error("a list in the format {0} cannot hold base64; gnu, tag, csv, json and jsonl can")]
+    #[error("the format {0} cannot hold base64")]
     Base64(&'static str),
     /// Lines end with newlines there and nothing else.
-    #[error("lines of the format {0} cannot end with NUL; those of gnu and tag can")]
+    #[error("lines of the format {0} cannot end with NUL")]
     NulEnding(&'static str),
     /// Lists of the format are read and not written.
-    #[error("the format {0} is read and not written")]
+    #[error("the format {0} can only be read")]
     ReadOnly(&'static str),
 }
 

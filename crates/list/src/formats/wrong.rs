@@ -7,10 +7,10 @@ use crate::Algorithm;
 #[non_exhaustive]
 pub enum Wrong {
     /// It does not look like a record of the format, whose name this is.
-    #[error("not a line of a list in the format {0}")]
+    #[error("not a line in the format {0}")]
     Form(&'static str),
     /// Its columns are not as many as those of the header.
-    #[error("columns: {found}, where the header has {expected}")]
+    #[error("columns: {found}, expected: {expected}")]
     Columns {
         /// Those there are.
         found: usize,
@@ -18,73 +18,60 @@ pub enum Wrong {
         expected: usize,
     },
     /// The header is none, lacks a column that there must be, or has it twice.
-    #[error("the header must have one column {0:?}")]
+    #[error("the header needs one column {0:?}")]
     Header(&'static str),
     /// No column of the header has a name that files are known by.
-    #[error(
-        "the header must have one column \"path\" (or filename, file, name), and commas between columns"
-    )]
+    #[error("no column \"path\" in the header (or filename, file, name), separated by commas")]
     NoPath,
     /// No column of the header has a digest or a size.
-    #[error(
-        "no column of the header is a digest or a size; these are called md5, sha256, ... and size, or algorithm and hash"
-    )]
+    #[error("no column of the header is a digest or a size")]
     NothingInHeader,
     /// What should be a digest of the algorithm is none.
-    #[error("what should be its {0} is none")]
+    #[error("invalid {0} digest")]
     Digest(Algorithm),
     /// What its digest is of, by the column for that, is no algorithm that is known.
-    #[error("its algorithm is none that lanesum computes")]
+    #[error("unknown algorithm")]
     Algorithm,
     /// Its size is no number of bytes.
-    #[error("its size is no number")]
+    #[error("invalid size")]
     Size,
     /// Its time is not as RFC 3339 has it.
-    #[error("its time is not as RFC 3339 has it")]
+    #[error("invalid time (expected RFC 3339)")]
     Modified,
     /// Its name is empty, holds a NUL or is not encoded as it should be.
-    #[error("its name is no name of a file")]
+    #[error("invalid file name")]
     Name,
     /// It names no file, as what `aws s3api head-object` prints.
-    #[error(
-        "it names no file: no path, Key or Path; where it is of one object say which with --name"
-    )]
+    #[error("no file name: no path, Key or Path")]
     NoName,
     /// It is what a store says of no object.
-    #[error("it lists no object: the bucket may be empty, or nothing is under the prefix")]
+    #[error("no objects")]
     NoObject,
     /// An ETag, a part size and a name, as lists of several part sizes have them.
-    #[error(
-        "the part size of an ETag stands before its name; a list that can be checked is of one part \
-         size: lanesum etag -p SIZE"
-    )]
+    #[error("an ETag with a part size before the name")]
     PartSize,
     /// Nothing is known of the file that it could be compared with.
-    #[error("neither a digest nor a size of the file")]
+    #[error("neither a digest nor a size")]
     NothingKnown,
     /// It is not JSON, or something stands there twice.
-    #[error("not a JSON object of a file")]
+    #[error("not a JSON object that describes a file")]
     Json,
     /// Objects stand in other members than the one that is read.
-    #[error(
-        "it lists objects under Versions, or twice: only one array Contents is read; list-objects-v2 prints that"
-    )]
+    #[error("objects outside of one array Contents")]
     OtherObjects,
     /// What lists a store says that it failed.
-    #[error("whatever made the list reports an error here")]
+    #[error("the program that made the list reports an error here")]
     Reported,
     /// The list of a store says that there are more objects than it names.
-    #[error("the list says that it is truncated; list all, aws without --max-items")]
+    #[error("the list is truncated")]
     Truncated,
     /// The list of a store names prefixes, and not the objects below them.
-    #[error(
-        "the list leaves out what is below its CommonPrefixes; list all, aws without --delimiter"
-    )]
+    #[error("the list leaves out objects below its CommonPrefixes")]
     Prefixes,
     /// It is longer than a line may be: [`MAX_LINE`](crate::MAX_LINE).
     #[error("longer than 1 MiB")]
     TooLong,
     /// The list ends before the record does.
-    #[error("the list ends in the middle; is it cut off?")]
+    #[error("the list is cut off here")]
     CutOff,
 }
