@@ -258,7 +258,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn links_are_told_by_where_they_lead() {
+    fn links_are_classified_by_their_target() {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().join("bag");
         fs::create_dir_all(root.join("data/empty")).unwrap();

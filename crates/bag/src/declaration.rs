@@ -139,7 +139,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn drafts_have_blanks_where_they_like() {
+    fn drafts_may_have_extra_blanks() {
         let of = |text: &str| {
             Declaration::parse(text.as_bytes()).map(|it| (it.version.to_string(), it.encoding))
         };
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_is_told() {
+    fn invalid_declarations_are_reported() {
         let of = |text: &str| Declaration::parse(text.as_bytes()).unwrap_err();
         assert_eq!(of(""), BadDeclaration::Lines);
         assert_eq!(of(&Declaration::TEXT.repeat(2)), BadDeclaration::Lines);

@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_are_url_length_and_name() {
+    fn fetch_lines_hold_url_length_and_name() {
         let mut findings = Vec::new();
         let text = "http://a/b%20c 12 data/b c\r\n\nfile:///x\t-  data/%0A%25\n";
         let found = read(text.as_bytes(), &mut findings);
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_none_is_told() {
+    fn invalid_fetch_lines_are_reported() {
         for (line, expected) in [
             ("http://a", Problem::FetchLine),
             ("http://a data/a", Problem::FetchLine),

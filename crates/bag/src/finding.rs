@@ -301,7 +301,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_that_a_terminal_obeys_is_shown() {
+    fn control_characters_are_escaped() {
         let shown = Shown(b"a\x1b[2J\n\xffb\xc3\xa4").to_string();
         assert_eq!(shown, r"a\u{1b}[2J\n\xffbä");
         let problem = Problem::Twice(b"data/\r".to_vec());

@@ -31,7 +31,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_all_but_the_folders_own() {
+    fn names_leave_out_dot_and_dot_dot() {
         let folder = tempfile::tempdir().unwrap();
         assert!(names(folder.path()).unwrap().is_empty());
         let file = OsStr::from_bytes(b".a\xff\n");

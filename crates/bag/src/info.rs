@@ -176,7 +176,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn elements_are_read_back() {
+    fn elements_round_trip() {
         let text = "A: 1\r\nB :\t2 : 3\n\n   more\n\tand more\nA:4\n";
         let (elements, wrong) = parse(text.as_bytes());
         let found: Vec<_> = elements.iter().map(|it| (it.label(), it.value())).collect();
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn what_would_be_read_otherwise_is_refused() {
+    fn elements_that_would_not_round_trip_are_refused() {
         for (label, value) in [("a", "b"), ("a b", "c: d"), ("a", "b\nc")] {
             let element = Element::new(label, value).unwrap();
             assert_eq!(parse(element.to_string().as_bytes()).0, [element]);
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn an_oxum_is_two_numbers() {
+    fn an_oxum_has_two_numbers() {
         for wrong in
             ["", ".", "1", "1.", ".1", "+1.1", "1.1.1", "1 .1", "1.x", "99999999999999999999.1"]
         {

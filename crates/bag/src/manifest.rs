@@ -182,7 +182,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn manifests_are_known_by_their_names() {
+    fn manifests_are_recognized_by_name() {
         let of = |name: &str| Manifest::of(name.as_bytes());
         let md5 = of("tagmanifest-md5.txt").unwrap();
         assert_eq!((md5.is_tag, md5.algorithm), (true, Some(Algorithm::Md5)));
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_taken_as_they_fit_what_is_there() {
+    fn encoded_names_match_existing_files() {
         let read = |names: &[&str], files: &[&str]| {
             let digest = "d41d8cd98f00b204e9800998ecf8427e";
             let text: String = names.iter().map(|name| format!("{digest}  {name}\n")).collect();
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_that_are_none_are_told() {
+    fn invalid_lines_are_reported() {
         let manifest = Manifest::of(b"manifest-md5.txt").unwrap();
         let mut findings = Vec::new();
         let digest = "d41d8cd98f00b204e9800998ecf8427e";

@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn normal_forms_and_cases_are_folded() {
+    fn normal_form_and_case_are_folded() {
         let (composed, decomposed) = ("data/N\u{fa}", "data/Nu\u{301}");
         assert_eq!(canonical(composed.as_bytes()), canonical(decomposed.as_bytes()));
         assert_ne!(canonical(b"a"), canonical(b"A"));
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn files_of_systems_are_known() {
+    fn system_files_are_recognized() {
         assert!(
             [&b"data/.DS_Store"[..], b"data/b/thumbs.db", b"data/._a"]
                 .iter()
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_other_tools_do_not_find_are_told() {
+    fn unportable_names_are_reported() {
         for (name, problem) in [
             ("data/100%", Some(Problem::Percent)),
             ("data/%\n", Some(Problem::Percent)),

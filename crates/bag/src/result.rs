@@ -55,7 +55,7 @@ mod tests {
     use crate::finding::Problem;
 
     #[test]
-    fn the_class_is_that_of_the_worst_error() {
+    fn the_worst_error_decides_the_class() {
         let file = |findings| FileResult::unlisted(b"data/a", findings);
         let warning = Finding::warning("data/a", Problem::Changed(String::new()));
         assert_eq!(file(vec![warning.clone()]).class(), None);

@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_half_is_taken_back() {
+    fn an_unsealed_creation_is_undone() {
         let root = tempfile::tempdir().unwrap();
         let root = root.path();
         assert_eq!(recover(root).unwrap(), Recovery::Nothing);
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_sealed_is_finished() {
+    fn a_sealed_creation_is_completed() {
         let root = tempfile::tempdir().unwrap();
         let root = root.path();
         fs::write(root.join("manifest-sha1.txt"), "old").unwrap();
@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_of_somebody_elses_is_touched() {
+    fn foreign_files_are_not_touched() {
         let root = tempfile::tempdir().unwrap();
         let root = root.path();
         let staging = begin(root).unwrap();
@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn one_at_a_time() {
+    fn a_second_lock_is_refused() {
         let root = tempfile::tempdir().unwrap();
         let held = lock(root.path()).unwrap();
         assert!(matches!(lock(root.path()), Err(BagError::Busy)));

@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn blanks_around_are_no_text() {
+    fn surrounding_blanks_are_trimmed() {
         assert_eq!(trim(b" \ta b\t"), b"a b");
         assert_eq!(trim(b" \t"), b"");
     }

@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn messages_are_the_systems() {
+    fn messages_are_those_of_the_system() {
         let missing = Error::from(io::Error::from_raw_os_error(2));
         assert_eq!(missing.to_string(), "No such file or directory");
         assert!(missing.is_not_found());

@@ -467,12 +467,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_of_windows_have_no_slash() {
+    fn windows_names_have_no_slash() {
         assert!(is_of_windows(b"a\\b") && !is_of_windows(b"a/b\\c") && !is_of_windows(b"a"));
     }
 
     #[test]
-    fn a_name_may_be_written_in_another_way() {
+    fn equivalent_spellings_of_a_name_are_found() {
         let (apart, in_one, latin1) = ("a\u{308}", "\u{e4}", &b"\xe4"[..]);
         for (name, file, written) in [
             (apart.as_bytes(), in_one.as_bytes(), Some(Written::Apart)),

@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_long_path_is_reached_however_it_is_written() {
+    fn long_paths_are_reached_in_any_spelling() {
         let tree = tempfile::tempdir().unwrap();
         let name = "d".repeat(255);
         let folder = |from: BorrowedFd<'_>, name: &[u8]| {
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_kernel_takes_is_left_alone_and_a_long_name_is_an_error() {
+    fn short_paths_are_kept_and_long_names_are_errors() {
         let longest = vec![b'x'; LONGEST_PATH];
         let within = Within::reach(&longest).unwrap();
         assert!(within.folder.is_none() && within.rest() == longest);

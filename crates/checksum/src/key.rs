@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn thirty_two_digits_are_either() {
+    fn thirty_two_digits_can_be_raw_or_hex() {
         let digits = &DIGITS.as_bytes()[..32];
         let key = Key::from_bytes(digits).unwrap();
         assert_eq!(key.of_32().unwrap(), digits);
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_else_is_a_key() {
+    fn other_lengths_are_not_keys() {
         for length in 0..=Key::MAX_FILE_LEN + 2 {
             let is_key = [length == 16, length == 32];
             assert_eq!(lengths(&vec![b'x'; length]), is_key, "{length}");
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_is_not_shown() {
+    fn debug_output_hides_the_key() {
         let key = Key::from_bytes(DIGITS.as_bytes()).unwrap();
         assert_eq!(format!("{key:?}"), "Key { .. }");
     }

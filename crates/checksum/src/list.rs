@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_is_too_long_is_not_gathered() {
+    fn an_overlong_line_is_not_buffered() {
         let mut list = vec![b'a'; MAX_LINE + 1];
         list.extend_from_slice(b"\nb\n");
         for buffer in [1000, 1 << 22] {
@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn a_next_line_is_known_without_reading_on() {
+    fn has_next_does_not_read_ahead() {
         let newline = Ending::Newline;
         let mut lines = ListReader::new(BufReader::new(Failing(1)));
         assert!(!lines.has_next(newline), "nothing was read yet");
@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_of_the_reader_come_through() {
+    fn reader_errors_are_passed_on() {
         let mut lines = ListReader::new(BufReader::new(Failing(0)));
         assert_eq!(lines.next_line(&mut format()).unwrap().unwrap().text, Some(&b"ab"[..]));
         assert_eq!(lines.next_line(&mut format()).unwrap_err().raw_os_error(), Some(5));
@@ -299,7 +299,7 @@ mod tests {
 
     /// A terminal: its reader sees the end once, and then what is typed next.
     #[test]
-    fn the_end_is_seen_once() {
+    fn the_end_is_read_once() {
         struct Terminal(usize);
         impl io::Read for Terminal {
             fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
@@ -327,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_looked_at_comes_again() {
+    fn the_examined_start_is_read_again() {
         let list = "d41d8cd98f00b204e9800998ecf8427e  name\n".repeat(100);
         let marked = [b"\xef\xbb\xbf", list.as_bytes()].concat();
         for start in [list.as_bytes(), &marked] {

@@ -160,7 +160,7 @@ mod tests {
 
     /// The kernel's own account: absolute, cancelled when the clock is set, on the right clock.
     #[test]
-    fn the_timers_are_set_as_the_prose_says() {
+    fn timers_are_absolute_and_follow_the_right_clock() {
         let timers = TimerFds::new(DelayClock::Boot).unwrap();
         timers.wall.set(u64::MAX - 1).unwrap();
         timers.steady.set(u64::MAX - 1).unwrap();
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wake_before_the_sleep_counts_once() {
+    fn an_early_wake_counts_once() {
         let timers = TimerFds::new(DelayClock::Boot).unwrap();
         timers.wake();
         timers.wake();

@@ -64,14 +64,14 @@ fn the_clock_runs_through_chains_of_events() {
 
 #[test]
 #[should_panic(expected = "does not take its time from this clock")]
-fn a_clock_runs_no_other_system() {
+fn a_clock_refuses_another_system() {
     let (clock, _system) = with_workers(0);
     clock.run_until(&EventSystem::start().unwrap(), clock.wall());
 }
 
 /// When a repeating action begins whose runs take so long, by tokio's interval and by ours.
 #[test]
-fn skip_means_what_it_means_to_tokio() {
+fn skip_agrees_with_tokio() {
     let takes = [3, 12, 0, 10, 25, 7, 40, 1, 9, 30].map(secs);
     let mut runtime = tokio::runtime::Builder::new_current_thread();
     let runtime = runtime.enable_time().start_paused(true).build().unwrap();

@@ -31,7 +31,7 @@ fn look(parents: EventSystem, handle: Handle, pending: ActionId) -> String {
 
 #[test]
 #[cfg_attr(sanitized, ignore = "a sanitizer counts on threads that the child does not have")]
-fn a_child_process_is_told_that_nothing_would_run() {
+fn a_forked_child_gets_an_error() {
     let system = EventSystem::start().unwrap();
     let (handle, pending) = (system.handle(), system.add_after(YEAR, |_| {}).unwrap());
     let (mut reader, mut writer) = std::io::pipe().unwrap();

@@ -308,7 +308,7 @@ fn a_dropped_action_may_own_the_system() {
 
 /// Whoever waits for a repeating action finds nothing of it left.
 #[test]
-fn an_action_is_dropped_before_it_has_ended() {
+fn an_action_is_dropped_before_its_end_is_reported() {
     ends(|| {
         let world = World::new(1);
         let (dropping, is_dropped) = channel();
@@ -343,7 +343,7 @@ impl Drop for Bomb {
 }
 
 #[test]
-fn what_is_given_to_a_panic_may_panic_when_it_is_dropped() {
+fn a_panic_payload_may_panic_when_dropped() {
     for workers in [0, 1] {
         ends(move || {
             let clock = TestClock::new();
@@ -421,7 +421,7 @@ fn actions_that_wait_for_each_other_end() {
 }
 
 #[test]
-fn an_action_may_wait_for_what_would_wait_for_it() {
+fn an_action_may_wait_for_idle_and_shutdown() {
     ends(|| {
         let world = World::new(1);
         world

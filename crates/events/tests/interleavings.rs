@@ -191,7 +191,7 @@ fn check(test: fn()) {
 /// The scheduler sleeps, or is about to: whoever adds wakes it. Nothing else does so here before
 /// all have run, so that an alarm missed is a deadlock.
 #[test]
-fn no_addition_is_overlooked() {
+fn no_addition_is_lost() {
     check(|| {
         let (world, threads) = World::start(2, 1);
         let (ran, has_run) = channel();
@@ -245,7 +245,7 @@ fn an_event_is_cancelled_or_runs() {
 /// A transaction replaces one event by two: either it was in time and the two run, or it was not
 /// and the one did.
 #[test]
-fn a_transaction_is_whole() {
+fn a_transaction_is_atomic() {
     check(|| {
         let (world, threads) = World::start(2, 1);
         let (old_runs, new_runs) = (Arc::new(Count::new(0)), Arc::new(Count::new(0)));
@@ -265,7 +265,7 @@ fn a_transaction_is_whole() {
 
 /// An action that has something due follow it: whoever finds the system idle finds both have run.
 #[test]
-fn idle_is_after_what_actions_have_added() {
+fn idle_waits_for_events_added_by_actions() {
     check(|| {
         let (world, threads) = World::start(2, 1);
         let runs = Arc::new(Count::new(0));

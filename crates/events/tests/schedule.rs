@@ -222,7 +222,7 @@ fn equal_deadlines_run_in_order_of_adding() {
 /// The bug of control-event's first version: an alarm that is set for an earlier time, while older
 /// events are taken out to be run, loses them.
 #[test]
-fn an_earlier_event_while_others_expire_loses_none() {
+fn adding_an_earlier_event_during_expiry_loses_none() {
     let mut schedule = Schedule::new();
     let mut ran = vec![0_u8; 3_000_000];
     let mut added = 0;
@@ -261,7 +261,7 @@ fn a_stale_id_cancels_nothing() {
 }
 
 #[test]
-fn the_bound_holds_and_gives_the_payload_back() {
+fn a_full_schedule_returns_the_payload() {
     let mut schedule = Schedule::with_bound(2);
     let one = schedule.add(1, "one").unwrap();
     schedule.add_idle("two").unwrap();
@@ -272,7 +272,7 @@ fn the_bound_holds_and_gives_the_payload_back() {
 }
 
 #[test]
-fn the_ends_of_time_are_exact() {
+fn the_earliest_and_latest_deadlines_are_exact() {
     let mut schedule = Schedule::new();
     let year = 365 * 24 * 3600 * 1_000_000_000;
     for deadline in [u64::MAX, 500 * year + 1, 1, 500 * year, 0, u64::MAX - 1] {
@@ -318,7 +318,7 @@ fn ten_million_cancelled_events_leave_no_memory() {
 }
 
 #[test]
-fn events_that_come_and_go_leave_no_memory() {
+fn short_lived_events_leak_no_memory() {
     let mut schedule = Schedule::new();
     for n in 0..1_000_000_u64 {
         // Far away each time: in a wheel that cancels by a mark they would pile up.
@@ -337,7 +337,7 @@ fn events_that_come_and_go_leave_no_memory() {
 /// The slots of a few are spread over all of memory; new events must not take more of it in
 /// passing.
 #[test]
-fn events_that_come_and_go_beside_a_few_take_no_more_memory() {
+fn short_lived_events_next_to_lasting_ones_take_no_more_memory() {
     let mut schedule = Schedule::new();
     let ids: Vec<_> = (0..300_000_u64).map(|n| schedule.add(n << 20, n).unwrap()).collect();
     for (n, &id) in ids.iter().enumerate() {

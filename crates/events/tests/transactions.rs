@@ -60,7 +60,7 @@ impl Fixture {
 }
 
 #[test]
-fn all_changes_take_effect_and_none_before_the_commit() {
+fn changes_take_effect_at_the_commit() {
     let f = Fixture::new();
     let old = f.system.add_after(secs(10), f.run()).unwrap();
     let moved = f.system.add_after(secs(10), f.run()).unwrap();
@@ -84,7 +84,7 @@ fn all_changes_take_effect_and_none_before_the_commit() {
 }
 
 #[test]
-fn a_failed_one_has_no_effect() {
+fn a_failed_transaction_has_no_effect() {
     let f = Fixture::new();
     let old = f.system.add_after(secs(10), f.run()).unwrap();
     let failed = f.system.transaction(|tx| {
@@ -105,7 +105,7 @@ fn a_failed_one_has_no_effect() {
 }
 
 #[test]
-fn one_that_panics_has_no_effect() {
+fn a_panicking_transaction_has_no_effect() {
     let f = Fixture::new();
     let old = f.system.add_after(secs(10), f.run()).unwrap();
     let unwound = catch_unwind(AssertUnwindSafe(|| {
@@ -125,7 +125,7 @@ fn one_that_panics_has_no_effect() {
 }
 
 #[test]
-fn one_within_another_is_refused() {
+fn a_nested_transaction_is_refused() {
     let (f, other) = (Fixture::new(), Fixture::new());
     let outer = f.system.transaction(|tx| {
         tx.add_after(secs(1), f.run()).unwrap();
@@ -143,7 +143,7 @@ fn one_within_another_is_refused() {
 
 /// What is to be cancelled keeps its place until the commit.
 #[test]
-fn a_full_system_has_no_room_to_swap() {
+fn a_full_system_refuses_a_swap() {
     let f = Fixture::new();
     let old = [1, 2, 3, 4].map(|after| f.system.add_after(secs(after), f.run()).unwrap());
     let swap = || {
@@ -161,7 +161,7 @@ fn a_full_system_has_no_room_to_swap() {
 }
 
 #[test]
-fn one_whose_event_has_run_meanwhile_is_refused_whole() {
+fn a_transaction_on_a_finished_event_is_refused() {
     let f = Fixture::new();
     let soon = f.system.add_after(secs(1), f.run()).unwrap();
     let refused = f.system.transaction(|tx| {
@@ -175,7 +175,7 @@ fn one_whose_event_has_run_meanwhile_is_refused_whole() {
 }
 
 #[test]
-fn one_that_shutdown_overtakes_is_refused() {
+fn a_transaction_after_shutdown_is_refused() {
     let f = Fixture::new();
     let refused = f.system.transaction(|tx| {
         tx.add_after(Duration::ZERO, f.run()).unwrap();
@@ -188,7 +188,7 @@ fn one_that_shutdown_overtakes_is_refused() {
 
 /// Two events that always move together: no reader sees one without the other.
 #[test]
-fn others_see_all_of_it_or_nothing() {
+fn other_threads_see_all_changes_or_none() {
     let clock = TestClock::new();
     let system = EventSystem::builder().workers(2).test_clock(&clock).start().unwrap();
     let counts = std::thread::scope(|scope| {
@@ -222,7 +222,7 @@ fn others_see_all_of_it_or_nothing() {
 }
 
 #[test]
-fn a_repetition_can_be_part_of_one() {
+fn a_transaction_can_add_a_repetition() {
     let f = Fixture::new();
     let every = Every::new(secs(10)).jitter(secs(4)).seed(1).missed(Missed::RunAll);
     let [late, moved] = f
@@ -271,7 +271,7 @@ fn a_repetition_can_be_part_of_one() {
 
 /// The error goes where `?` takes it, also into another thread.
 #[test]
-fn its_error_is_one_of_the_standard_library() {
+fn transaction_error_implements_error() {
     fn commit(system: &EventSystem) -> Result<(), Box<dyn Error + Send + Sync>> {
         system.transaction(|_| Ok::<_, TransactionError>(()))?;
         // One in which all sorts of errors come up.

@@ -357,7 +357,7 @@ mod tests {
 
     /// Every CPU that can be thought of, each feature there or not.
     #[test]
-    fn the_best_backend_under_every_mask_of_features() {
+    fn every_set_of_features_gets_its_best_backend() {
         let mut features: Vec<_> = InstructionSet::ALL.iter().flat_map(|set| set.needs()).collect();
         features.sort_unstable();
         features.dedup();
@@ -379,7 +379,7 @@ mod tests {
 
     /// On every CPU one of those for AVX-512 is chosen, whatever its latency.
     #[test]
-    fn each_name_is_there_once_whatever_the_latency() {
+    fn names_are_unique_at_every_latency() {
         for latency in Latency::ALL {
             latency.pretend();
             let sets = InstructionSet::ALL.iter().filter(|set| set.is_for_this_cpu());
@@ -391,7 +391,7 @@ mod tests {
     /// file that is called like an instruction set are its functions, in any other those that every
     /// x86-64 runs.
     #[test]
-    fn backends_need_all_that_their_functions_enable() {
+    fn backends_require_every_feature_they_enable() {
         let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
         let files = [src.join("x86_64"), src].map(|folder| folder.read_dir().unwrap());
         let mut enabling = Vec::new();

@@ -111,7 +111,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_row_has_a_block_of_each_input() {
+    fn a_row_holds_one_block_of_each_input() {
         let inputs: [&[u8]; 2] = [&[1; 130], &[2; 128]];
         let blocks = Blocks::new(&inputs, 2);
         assert_eq!(blocks.count(), 2);
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn whole_blocks_are_those_that_all_have() {
+    fn whole_blocks_are_counted_by_the_shortest_input() {
         let inputs: [&[u8]; 3] = [&[1; 200], &[2; 191], &[3; 130]];
         let (blocks, lengths) = Blocks::whole(&inputs);
         assert_eq!((blocks.count(), lengths), (2, [130, 200]));

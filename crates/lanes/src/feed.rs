@@ -236,7 +236,7 @@ mod tests {
 
     /// No kernel sees words that have not been loaded or transposed.
     #[test]
-    fn all_turns_must_be_taken() {
+    fn a_kernel_that_skips_steps_panics() {
         for backend in Backend::available() {
             for &width in backend.widths() {
                 backend.run(width, Run::<16>);

@@ -125,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pieces_are_where_the_offsets_say() {
+    fn pieces_lie_between_their_offsets() {
         let buffer = [0, 1, 2, 3, 4, 5, 6, 7];
         let pieces = Pieces::new(&buffer, &[1_i32, 1, 4, 8]);
         assert_eq!(pieces.len(), 3);
@@ -136,7 +136,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "index out of bounds")]
-    fn a_piece_too_many_is_refused() {
+    fn index_past_the_last_piece_panics() {
         let _ = Pieces::new(&[0; 8], &[0_u32, 8]).get(1);
     }
 
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn offsets_that_fall_or_leave_the_buffer_are_refused() {
+    fn falling_or_out_of_range_offsets_are_refused() {
         let text = |place| {
             format!("offsets {place} and {} are no range of a buffer of 8 bytes", place + 1)
         };
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn every_kind_of_offset_is_its_number() {
+    fn every_offset_type_converts_to_u64() {
         macro_rules! check {
             ($($number:ty)*) => {
                 $(let far = <$number>::MAX / 2;

@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn every_word_ends_a_step_by_the_truth_table_of_its_function() {
+    fn every_word_computes_the_function_of_its_truth_table() {
         fn check<const F: i32>(backend: Backend) {
             // Beyond their eight bits all three tables are 0.
             let beyond = if F & 1 == 1 { u32::MAX << 8 } else { 0 };

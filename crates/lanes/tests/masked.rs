@@ -23,7 +23,7 @@ const CPUS: [(&str, &str); 6] = [
 const QEMU: &str = "qemu-x86_64";
 
 #[test]
-fn other_cpus_get_the_backend_that_they_can_run() {
+fn masked_cpu_features_lower_the_backend() {
     if Command::new(QEMU).arg("--version").output().is_err() {
         println!("SKIPPED: {QEMU} is not installed");
         return;

@@ -261,7 +261,7 @@ impl<O: Offset> Kernel64 for Sort<'_, O> {
 }
 
 #[test]
-fn pieces_that_are_not_short_are_not_sorted() {
+fn long_pieces_are_not_sorted() {
     each_width(|backend, width| {
         let offsets = |length: u64| (0..=CHUNK as u64).map(|i| i * length).collect::<Vec<_>>();
         assert!(backend.run_64(width, Sort(&offsets(127))));
@@ -274,7 +274,7 @@ fn pieces_that_are_not_short_are_not_sorted() {
 }
 
 #[test]
-fn what_is_no_piece_is_not_sorted() {
+fn invalid_offsets_are_not_sorted() {
     let all = 1_u64 << 20;
     each_width(|backend, width| {
         assert!(backend.run_64(width, Sort(&[all - 2, all - 1, all])));
@@ -297,7 +297,7 @@ fn what_is_no_piece_is_not_sorted() {
 
 #[test]
 #[should_panic(expected = "places.len() == self.count")]
-fn values_are_not_scattered_into_fewer_places() {
+fn scatter_into_too_few_places_is_refused() {
     struct Scatter;
 
     impl Kernel64 for Scatter {
@@ -315,7 +315,7 @@ fn values_are_not_scattered_into_fewer_places() {
 }
 
 #[test]
-fn numbers_within_a_range_are_picked() {
+fn pick_selects_the_numbers_in_a_range() {
     struct Pick<'a>(&'a [u32], RangeInclusive<u32>);
 
     impl Kernel64 for Pick<'_> {
@@ -345,7 +345,7 @@ fn numbers_within_a_range_are_picked() {
 
 /// The operations, against those of plain numbers.
 #[test]
-fn every_width_computes_as_one_lane() {
+fn every_width_agrees_with_one_lane() {
     struct Operations([u64; MAX_LANES_64], [u64; MAX_LANES_64]);
 
     impl Kernel64 for Operations {
@@ -407,7 +407,7 @@ fn every_width_computes_as_one_lane() {
 }
 
 #[test]
-fn rests_are_as_defined() {
+fn the_last_word_matches_its_definition() {
     let bytes: [u8; 40] = std::array::from_fn(|i| 0xf0 ^ i as u8);
     for length in 0..=bytes.len() {
         let input = &bytes[..length];

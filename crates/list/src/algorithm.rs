@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn every_entry_is_whole_and_like_no_other() {
+    fn every_algorithm_is_complete_and_unique() {
         let mut names: Vec<_> = Vec::new();
         let mut tags: Vec<_> = Vec::new();
         for algorithm in Algorithm::ALL {
@@ -338,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn digits_tell_one_algorithm_at_most() {
+    fn a_digest_length_names_at_most_one_algorithm() {
         for told in [Algorithms::told_without_key(), Algorithms::told_with_key()] {
             let mut lengths: Vec<_> = told.iter().map(Algorithm::digest_len).collect();
             lengths.sort_unstable();

@@ -98,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_set_holds_what_was_put_in() {
+    fn a_set_contains_the_inserted_algorithms() {
         let set: Algorithms = [Algorithm::Sha256, Algorithm::Md5].into_iter().collect();
         assert_eq!(set.iter().collect::<Vec<_>>(), [Algorithm::Md5, Algorithm::Sha256]);
         assert!(!set.contains(Algorithm::Crc32c));

@@ -134,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn hex_of_either_case_comes_back_in_lower() {
+    fn hex_of_either_case_prints_in_lower_case() {
         let digest = Digest::from_hex(Algorithm::Crc32c, b"E3069283").unwrap();
         assert_eq!(digest.as_bytes(), [0xe3, 0x06, 0x92, 0x83]);
         let mut hex = Vec::new();
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn digests_are_keys_in_order() {
+    fn digests_are_ordered_map_keys() {
         let crc = |bytes: [u8; 4]| Digest::new(Algorithm::Crc32c, &bytes).unwrap();
         let md5 = Digest::new(Algorithm::Md5, &[0; 16]).unwrap();
         let sorted = [md5, crc([0, 0, 0, 1]), crc([0, 1, 0, 0]), crc([9, 0, 0, 0])];
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_digest_is_none() {
+    fn invalid_hex_is_not_a_digest() {
         for hex in ["", "e306928", "e30692833", "e306928g", "e30692\u{e9}"] {
             assert_eq!(Digest::from_hex(Algorithm::Crc32c, hex.as_bytes()), None, "{hex}");
         }

@@ -53,7 +53,7 @@ mod tests {
     const EMPTY_BASE64: &[u8] = b"1B2M2Y8AsgTpgAmY7PhCfg==";
 
     #[test]
-    fn base64_needs_its_padding_and_leave() {
+    fn base64_needs_padding_and_permission() {
         let digest = Digest::from_hex(Algorithm::Md5, EMPTY_HEX);
         assert!(digest.is_some());
         assert_eq!(read(Algorithm::Md5, EMPTY_HEX, false), digest);
@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn every_algorithm_has_room_and_padding() {
+    fn base64_padding_is_right_for_every_algorithm() {
         for algorithm in Algorithm::ALL {
             let bytes: Vec<u8> = (0..algorithm.digest_len()).map(|i| 251 - i as u8).collect();
             let mut base64 = [0; 88];

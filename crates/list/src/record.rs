@@ -286,7 +286,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn digests_are_a_list() {
+    fn digests_behave_as_a_list() {
         let digest = |byte| Digest::new(Algorithm::Crc32c, &[byte; 4]).unwrap();
         for count in 0..5 {
             let list: Vec<_> = (0..count).map(digest).collect();
@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_etag_of_md5_is_none() {
+    fn other_text_is_not_an_md5_etag() {
         let hex = "d41d8cd98f00b204e9800998ecf8427e";
         for wrong in ["", "\"", &hex[1..], &format!("{hex}-"), &format!("{hex}-0")] {
             assert_eq!(Etag::parse(wrong.as_bytes()), None, "{wrong}");

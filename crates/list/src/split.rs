@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_do_not_depend_on_the_pieces() {
+    fn lines_are_the_same_for_all_piece_sizes() {
         let list = b"one\n\n\0three\r\nlast";
         for piece in 1..=list.len() {
             let expected = [&b"one"[..], b"", b"\0three\r", b"last"];
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_is_too_long_is_not_gathered() {
+    fn an_overlong_line_is_not_buffered() {
         let mut list = vec![b'a'; MAX_LINE];
         list.extend_from_slice(b"\nb\n");
         assert_eq!(split(&list, Ending::Newline, 1000)[0], (1, Some(vec![b'a'; MAX_LINE])));

@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn text_is_text() {
+    fn plain_text_is_accepted() {
         let escape = format!("{LINE}\x1b\x1b\x1b\x1b\x1b\x1b\x1b\x1b\n");
         let windows = format!("{LINE}\r\n{LINE}\r\n");
         for text in ["", "\n", "a", "# comment\n", "not a list\n", LINE, &windows, &escape] {
@@ -201,13 +201,13 @@ mod tests {
     }
 
     #[test]
-    fn one_nul_in_a_line_is_for_the_parser() {
+    fn a_single_nul_is_left_to_the_parser() {
         let text = format!("# a comment\0, and\n{LINE}\n");
         assert_eq!(of_text(text.as_bytes(), Ending::Newline), Ok(0));
     }
 
     #[test]
-    fn utf16_is_known_with_its_mark_and_without() {
+    fn utf16_is_detected_with_and_without_its_mark() {
         type ToBytes = fn(u16) -> [u8; 2];
         for (to_bytes, unmarked) in
             [(u16::to_le_bytes as ToBytes, FROM_UTF_16LE), (u16::to_be_bytes, FROM_UTF_16BE)]
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_with_the_other_ending_is_told_so() {
+    fn the_wrong_line_ending_is_reported() {
         let zero = format!("{LINE}\0{LINE}\0");
         assert_eq!(of_text(zero.as_bytes(), Ending::Newline), Err(NotAList::NulEnded));
         let lines = format!("{LINE}\n{LINE}\n");
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn what_windows_shows_is_no_list() {
+    fn output_of_windows_tools_is_not_a_list() {
         for text in [
             "\r\nAlgorithm       Hash                Path\r\n---------       ----                ----\r\n",
             "\r\n\r\nAlgorithm : MD5\r\nHash      : D41D8CD98F00B204E9800998ECF8427E\r\n",
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_compressed_says_by_what() {
+    fn compressed_files_name_their_filter() {
         for (data, expected) in [
             (&b"\x1f\x8b\x08\0\0\0\0\0\0\x03"[..], "zcat"),
             (b"BZh91AY&SY\0\0\0\x01\x02", "bzcat"),
@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn what_dvc_notes_is_no_list() {
+    fn dvc_files_are_not_lists() {
         let noted = b"outs:\n- md5: d41d8cd98f00b204e9800998ecf8427e\n  size: 0\n  path: a b\n";
         assert_eq!(of_text(noted, Ending::Newline), Err(NotAList::OfDvc));
     }

@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn moments_come_back() {
+    fn times_round_trip() {
         for (seconds, nanoseconds, expected) in [
             (0, 0, "1970-01-01T00:00:00.000000000Z"),
             (-1, 1, "1969-12-31T23:59:59.000000001Z"),
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn offsets_are_taken_off_and_the_rest_is_none() {
+    fn time_zones_are_applied_and_invalid_times_refused() {
         let moment = Some(Time { seconds: 1_700_000_000, nanoseconds: 500_000_000 });
         for same in ["2023-11-14T22:13:20.5Z", "2023-11-15T00:13:20.500+02:00"] {
             assert_eq!(Time::from_rfc3339(same.as_bytes()), moment, "{same}");

@@ -156,7 +156,7 @@ fn written() -> impl Iterator<Item = Kind> {
 
 proptest! {
     #[test]
-    fn what_is_written_is_read_back(files in vec(file(), 0..12), base64 in any::<bool>()) {
+    fn written_lists_round_trip(files in vec(file(), 0..12), base64 in any::<bool>()) {
         for kind in written() {
             for algorithms in [kind.algorithms(), Algorithm::Sha256.into(), Algorithms::ALL] {
                 let mut layout = Layout::new(algorithms);
@@ -184,7 +184,7 @@ proptest! {
 
     /// All but BagIt's, which its file's name tells.
     #[test]
-    fn what_is_written_is_recognised(files in vec(file(), 1..4)) {
+    fn written_lists_are_detected(files in vec(file(), 1..4)) {
         for kind in written().filter(|&kind| kind != Kind::BagIt) {
             let algorithms = kind.algorithms();
             let format = kind.writer(&Layout::new(algorithms)).unwrap();
@@ -207,7 +207,7 @@ proptest! {
 
     /// No part of a list passes for the whole, and no byte of it makes another record.
     #[test]
-    fn a_list_that_is_cut_off_says_nothing_else(files in vec(file(), 1..4), at in any::<prop::sample::Index>()) {
+    fn truncation_changes_no_complete_record(files in vec(file(), 1..4), at in any::<prop::sample::Index>()) {
         for kind in [Kind::Json, Kind::Csv] {
             let algorithms = kind.algorithms();
             let format = kind.writer(&Layout::new(algorithms)).unwrap();
@@ -232,7 +232,7 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes_are_a_list(list in vec(prop::sample::select(PIECES), 0..60)) {
+    fn arbitrary_bytes_can_be_read(list in vec(prop::sample::select(PIECES), 0..60)) {
         let list = list.concat();
         for kind in Kind::ALL {
             for (_, line) in lines(&list, &mut *kind.reader(Dialect::any())) {
@@ -245,7 +245,7 @@ proptest! {
 }
 
 #[test]
-fn a_record_that_is_too_long_is_wrong() {
+fn an_overlong_record_is_wrong() {
     let long = "x".repeat(lanesum_list::MAX_LINE);
     for (kind, list) in [
         (Kind::Csv, format!("path,size\n{long},1\na,2\n")),

@@ -167,7 +167,7 @@ proptest! {
     }
 
     #[test]
-    fn an_untagged_list_goes_by_the_number_of_digits(records in vec(any_record(), 0..20)) {
+    fn untagged_lines_are_typed_by_their_length(records in vec(any_record(), 0..20)) {
         let is_told = |record: &Record<'_>| {
             let algorithm = algorithm(record);
             use Algorithm::{Blake3, Crc32, Xxh3_64, Xxh32, Xxh128};
@@ -187,7 +187,7 @@ proptest! {
     }
 
     #[test]
-    fn a_list_from_windows_is_the_same_list(records in vec(any_record(), 1..20)) {
+    fn windows_line_endings_are_accepted(records in vec(any_record(), 1..20)) {
         let list = write(&records, Style::Tagged, Ending::Newline);
         // Names are escaped, so a newline is an ending.
         let windows: Vec<u8> = list
@@ -200,7 +200,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_written_passes_for_a_list(records in vec(any_record(), 0..20)) {
+    fn written_lists_pass_the_text_check(records in vec(any_record(), 0..20)) {
         for style in STYLES {
             for ending in ENDINGS {
                 let list = write(&records, style, ending);
@@ -210,7 +210,7 @@ proptest! {
     }
 
     #[test]
-    fn another_digit_is_another_record(
+    fn a_changed_digit_changes_the_record(
         record in any_record(),
         at in any::<prop::sample::Index>(),
         to in any::<u8>(),
@@ -226,7 +226,7 @@ proptest! {
 }
 
 #[test]
-fn a_list_of_gnu_md5sum_is_read_as_md5sum_reads_it() {
+fn gnu_mode_reads_lists_as_md5sum_does() {
     let list = b"# comment\n\
         d41d8cd98f00b204e9800998ecf8427e  standard\n\
         \n\

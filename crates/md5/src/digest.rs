@@ -132,14 +132,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn text_that_is_no_digest_is_refused() {
+    fn invalid_text_is_not_a_digest() {
         for text in ["", "d41d8cd98f00b204e9800998ecf8427", "g41d8cd98f00b204e9800998ecf8427e"] {
             assert_eq!(text.parse::<Md5Digest>(), Err(ParseDigestError), "{text}");
         }
     }
 
     #[test]
-    fn digits_of_either_case_go_in_and_come_out() {
+    fn upper_and_lower_case_digits_round_trip() {
         let digest = Md5Digest(core::array::from_fn(|index| 17 * index as u8));
         let lower = "00112233445566778899aabbccddeeff";
         assert_eq!(std::format!("{digest} {digest:x} {digest:X}"), {

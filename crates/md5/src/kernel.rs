@@ -168,7 +168,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_initial_state_is_that_of_the_table() {
+    fn the_initial_state_is_the_one_in_the_table() {
         let words = INITIAL_STATE.as_chunks().0.iter().map(|bytes| u32::from_le_bytes(*bytes));
         assert!(words.eq(INITIAL));
     }
@@ -176,7 +176,7 @@ mod tests {
     /// Every width that a backend has; blocks that begin at different places of their pages, and at
     /// the same one; two parts as one; from any states, and from the initial one.
     #[test]
-    fn every_width_is_as_one_lane() {
+    fn every_width_agrees_with_one_lane() {
         let bytes: Vec<u8> = (0..64 * 4096).map(|byte| (byte * 31 % 251) as u8).collect();
         let other: [State; MAX_LANES] =
             core::array::from_fn(|lane| core::array::from_fn(|byte| (byte * 99 + lane) as u8));

@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn every_length_is_hashed_beside_its_like_and_beside_others() {
+    fn every_length_is_hashed_next_to_equal_and_other_lengths() {
         let bytes: Vec<u8> = (0..2000_u32).map(|index| (index * 31 % 251) as u8).collect();
         for backend in backends() {
             let lanes = backend.width_for(MAX_LANES);
@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn each_message_is_found_once() {
+    fn each_message_is_returned_once() {
         let bytes: Vec<u8> = (0..9000_u32).map(|index| (index * 31 % 251) as u8).collect();
         for backend in backends() {
             // A long one at the beginning, and more than one filling of the lanes.
@@ -331,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn many_come_to_their_ends_in_few_runs() {
+    fn many_messages_end_in_few_runs() {
         const COUNT: usize = 512;
         const LIMIT: usize = 64 << 10;
         let bytes = [0; LIMIT + 64 * BLOCK_LEN];

@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn what_takes_two_blocks_may_fill_one() {
+    fn a_whole_block_is_padded_with_a_second() {
         let mut tail = PaddedTail::new();
         for byte in [7, 8] {
             let rest = [byte; 2 * BLOCK_LEN - 9];
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn a_block_is_filled_and_not_more() {
+    fn a_buffer_takes_at_most_one_block() {
         let mut buffer = BlockBuffer::new();
         assert_eq!(buffer.fill(&[1; 60]), 60);
         assert!(buffer.blocks().is_empty() && !buffer.is_empty());

@@ -73,7 +73,7 @@ mod tests {
 
     /// Spot checks against the lines of RFC 1321 section 3.4, `[ABCD k s i]`.
     #[test]
-    fn steps_are_those_of_the_rfc() {
+    fn the_steps_agree_with_the_rfc() {
         let k_and_s =
             |i: usize| (STEPS.as_flattened()[i - 1].word, STEPS.as_flattened()[i - 1].shift);
         assert_eq!([1, 2, 3, 4].map(k_and_s), [(0, 7), (1, 12), (2, 17), (3, 22)]);

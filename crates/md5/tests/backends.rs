@@ -168,7 +168,7 @@ impl Stream for Cut {
 
 #[test]
 #[should_panic(expected = "a stream is cut within a block")]
-fn no_state_stands_for_a_part_of_a_block() {
+fn a_cut_within_a_block_panics() {
     let mut lanes = Lanes::new();
     lanes.push(Cut { index: 0, part: &[7; 65], is_cut: true });
     lanes.pop();
@@ -204,7 +204,7 @@ fn equal_lengths(backend: Backend) {
 
 /// Longer messages, of which some are alike: in numbers that fill the lanes or do not, alone and
 /// among others, in any order.
-fn longer_alike(backend: Backend) {
+fn longer_equal_lengths(backend: Backend) {
     const LENGTHS: [usize; 6] = [1_015, 1_016, 1_079, 1_080, 4_096, 5_000];
     const FAR: usize = 70_000;
     let memory = bytes(FAR + 200);
@@ -287,9 +287,9 @@ macro_rules! stamp {
             }
 
             #[test]
-            fn longer_alike() {
+            fn longer_equal_lengths() {
                 let Some(backend) = backend() else { return };
-                super::longer_alike(backend);
+                super::longer_equal_lengths(backend);
             }
 
             #[test]
@@ -334,7 +334,7 @@ fn every_backend_of_the_cpu_is_covered() {
 
 /// No lane is idle where there are as many streams as fit.
 #[test]
-fn numbers_of_streams_are_widths() {
+fn most_streams_is_a_width_of_the_backend() {
     for backend in backends() {
         let most = most_streams(backend);
         assert_eq!(most, Lanes::<&[u8]>::with_backend(backend).capacity(), "{backend}");

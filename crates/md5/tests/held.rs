@@ -42,7 +42,7 @@ impl AsRef<[u8]> for Message<'_> {
 }
 
 #[test]
-fn no_more_than_promised_whatever_the_lengths() {
+fn memory_stays_within_the_bound_for_all_lengths() {
     let bytes: Vec<u8> = (0..65 << 20).map(|index: u32| (index % 251) as u8).collect();
     let equal = vec![8 << 20; 20];
     let uneven: Vec<usize> = (0..1500).map(|index| index * 7919 % (256 << 10)).collect();

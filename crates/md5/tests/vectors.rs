@@ -117,7 +117,7 @@ fn past_four_gibibytes() {
 }
 
 #[test]
-fn a_reader_that_is_interrupted_is_read_on_and_one_that_fails_fails() {
+fn an_interrupted_reader_is_retried_and_a_failed_one_fails() {
     use std::io::{Error, ErrorKind, Read, Result};
 
     /// Yields a result a call.

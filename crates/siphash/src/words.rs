@@ -17,7 +17,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_last_word_is_as_defined() {
+    fn the_last_word_matches_its_definition() {
         let bytes: [u8; 40] = core::array::from_fn(|i| 0xf0 ^ i as u8);
         for length in 0..=bytes.len() {
             let input = &bytes[..length];

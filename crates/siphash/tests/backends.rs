@@ -112,7 +112,7 @@ fn mixed(backend: Backend) {
 }
 
 /// Long pieces here and there among short ones, which go another way.
-fn long_among_short(backend: Backend) {
+fn long_pieces_among_short_ones(backend: Backend) {
     let mut random = Random(2);
     for long in [vec![0], vec![600], vec![1_100, 9_000, 9_999]] {
         let length = |place| if long.contains(&place) { 500 } else { random.below(20) };
@@ -240,8 +240,8 @@ macro_rules! stamp {
             }
 
             #[test]
-            fn long_among_short() {
-                run(super::long_among_short);
+            fn long_pieces_among_short_ones() {
+                run(super::long_pieces_among_short_ones);
             }
 
             #[test]
@@ -265,7 +265,7 @@ fn every_backend_of_the_cpu_is_covered() {
 }
 
 #[test]
-fn one_at_a_time_is_as_the_peer() {
+fn one_at_a_time_agrees_with_the_peer() {
     let memory = bytes(364);
     for length in 0..=300 {
         let input = &memory[length % 64..][..length];

@@ -274,7 +274,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_lose_what_says_nothing() {
+    fn redundant_path_parts_are_removed() {
         for (name, expected) in [
             ("a/b", None),
             ("/a", None),

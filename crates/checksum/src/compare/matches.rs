@@ -297,7 +297,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn folders_end_where_the_names_differ() {
+    fn a_directory_move_stops_at_the_first_different_name() {
         for (from, to, expected) in [
             ("a/b/x/f", "c/x/f", ("a/b", "c")),
             ("a/f", "b/f", ("a", "b")),

@@ -342,7 +342,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_are_compared_as_far_as_both_go() {
+    fn times_are_compared_at_the_coarser_precision() {
         let time = |seconds, nanoseconds| Time { seconds, nanoseconds };
         assert!(same_time(time(1, 5), time(1, 5)) && same_time(time(1, 0), time(1, 5)));
         assert!(!same_time(time(1, 4), time(1, 5)) && !same_time(time(1, 0), time(2, 0)));

@@ -423,7 +423,7 @@ mod tests {
     }
 
     #[test]
-    fn entries_are_sorted_and_those_of_one_name_are_one() {
+    fn entries_are_sorted_and_merged_by_name() {
         let mut side = Side::default();
         for (name, algorithm, byte) in [
             ("b", Algorithm::Md5, 1),
@@ -448,7 +448,7 @@ mod tests {
     }
 
     #[test]
-    fn two_sizes_of_one_name_contradict_each_other() {
+    fn two_sizes_of_one_name_conflict() {
         let of_size = |size| Record { size, ..Record::new("a") };
         for (sizes, size, state) in [
             ([Some(1), Some(1)], Some(1), State::Known),

@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_uuid_decides_where_both_have_one() {
+    fn a_uuid_decides_if_both_have_one() {
         for (one, other, is_same) in [
             ("uuid=a fsid=1", "uuid=a fsid=2", true),
             ("uuid=a fsid=1", "uuid=b fsid=1", false),
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_is_where_it_was() {
+    fn a_directory_is_recognized_by_volume_and_inode() {
         let folder = tempfile::tempdir().unwrap();
         let id = DirectoryId::of(folder.path()).unwrap();
         assert!(DirectoryId::of(folder.path()).unwrap().is_that_of(&id.volume, id.inode));

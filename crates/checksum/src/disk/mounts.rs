@@ -134,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn mounts_below_a_folder_are_found_in_the_table() {
+    fn mounts_below_a_directory_are_found() {
         let table = b"22 1 0:20 / / rw - ext4 /dev/a rw\n\
             23 22 0:21 / /data rw - ext4 /dev/b rw\n\
             24 22 0:21 /x /data/a\\040b\\134c rw shared:1 - ext4 /dev/b rw\n\
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_without_mounts_has_none() {
+    fn a_directory_without_mounts_has_none() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().canonicalize().unwrap();
         assert_eq!(Mounts::below(&path).unwrap().iter().count(), 0);

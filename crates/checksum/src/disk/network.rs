@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn local_file_systems_are_none() {
+    fn local_file_systems_are_not_network_ones() {
         assert_eq!(network_of(Path::new("/")).unwrap().filter(|kind| *kind != "9P"), None);
         assert_eq!(network_of(Path::new("/proc")).unwrap(), None);
         assert_eq!([0x6969, 0xff53_4d42, 0xef53].map(name), [Some("NFS"), Some("CIFS"), None]);

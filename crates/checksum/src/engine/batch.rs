@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn all_come_out_in_their_order_with_their_digests() {
+    fn a_batch_returns_digests_in_order() {
         let lengths = [5, 0, 4096, 4096, 55, 56, 64, SMALL, 1, 9000, SMALL - 1, 4095];
         for backend in Backend::available() {
             let mut batch = Batch::new();
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn there_is_room_until_it_is_full() {
+    fn a_batch_has_room_until_it_is_full() {
         for length in [SMALL - 64, SMALL] {
             let (mut batch, mut count) = (Batch::new(), 0);
             while !batch.is_full() {
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn neighbours_of_one_length_begin_at_different_lines_of_a_page() {
+    fn neighbours_of_equal_length_start_at_different_cache_lines() {
         for length in [1, 64, 1000, 4096, 8192] {
             let mut batch = Batch::new();
             let mut lines: Vec<_> = (0..MOST)
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn the_next_file_is_expected_to_be_as_the_one_before() {
+    fn the_next_file_is_expected_to_resemble_the_last() {
         let mut batch = Batch::new();
         assert!(!batch.expects_more());
         let place = batch.bring(b"abc");

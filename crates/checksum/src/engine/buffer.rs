@@ -119,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn buffers_begin_at_different_lines_of_a_page() {
+    fn buffers_start_at_different_cache_lines() {
         let mut lines: Vec<_> = (0..32)
             .map(|index| {
                 let mut buffer = Buffer::new(index, LaneReader::Read);

@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_with_its_own_table_closes_nothing_of_others() {
+    fn a_thread_with_its_own_table_closes_only_its_files() {
         let (ours, other) = UnixStream::pair().unwrap();
         let (number, mut others) = (ours.as_raw_fd(), [other]);
         let close = || {
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn all_are_closed_and_nothing_between_them() {
+    fn only_the_given_descriptors_are_closed() {
         let (ours, mut others): (Vec<_>, Vec<_>) =
             (0..6).map(|_| UnixStream::pair().unwrap()).unzip();
         let mut closing = Closing::default();
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_is_closed_too() {
+    fn consecutive_descriptors_are_closed() {
         let (ours, mut others): (Vec<_>, Vec<_>) =
             (0..40).map(|_| UnixStream::pair().unwrap()).unzip();
         // Copies take the lowest free numbers, mostly side by side.

@@ -323,7 +323,7 @@ mod tests {
     use std::thread;
 
     #[test]
-    fn a_device_begins_with_one_reader_and_waits_for_no_other() {
+    fn a_device_starts_with_one_reader() {
         let devices = Arc::new(Devices::new(8));
         let turn = devices.try_turn(1).expect("no worker reads yet");
         assert!(devices.try_turn(1).is_none());
@@ -335,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn once_all_is_asked_for_the_next_may_ask_but_not_for_ever_more() {
+    fn the_next_reader_starts_when_all_bytes_are_requested() {
         let devices = Arc::new(Devices::new(8));
         let mut turns = Vec::new();
         for number in 0..3 {
@@ -356,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn only_long_files_tell_that_more_may_be_cold() {
+    fn only_long_files_mark_the_device_as_read() {
         let devices = Arc::new(Devices::new(8));
         let turn = devices.try_turn(1).expect("room");
         assert!(!devices.are_read());
@@ -367,7 +367,7 @@ mod tests {
     }
 
     #[test]
-    fn who_waits_hears_of_room_and_of_more_to_read() {
+    fn waiters_wake_for_room_and_for_more_to_read() {
         let devices = Arc::new(Devices::new(8));
         let turn = devices.try_turn(1).expect("room");
         for what in [Some(turn), None] {
@@ -386,7 +386,7 @@ mod tests {
 
     /// As of storage with many hands, whose bytes a second grow with the readers.
     #[test]
-    fn a_device_that_gains_by_it_gets_more_readers() {
+    fn a_device_that_profits_gets_more_readers() {
         let devices = Arc::new(Devices::new(8));
         let begin = Instant::now();
         let mut turns = vec![devices.try_turn(1).expect("room")];

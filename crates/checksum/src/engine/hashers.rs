@@ -283,7 +283,7 @@ mod tests {
     ];
 
     #[test]
-    fn digests_are_the_published_ones_however_the_bytes_come() {
+    fn digests_match_test_vectors_for_all_piece_sizes() {
         let mut hashers =
             Hashers::new(ABC.map(|(algorithm, _)| algorithm).into_iter().collect(), None).unwrap();
         hashers.update(b"");
@@ -305,7 +305,7 @@ mod tests {
 
     /// The inputs of no byte and of one in BLAKE3's own test_vectors.json, `keyed_hash`.
     #[test]
-    fn keyed_blake3_is_as_published() {
+    fn keyed_blake3_matches_its_test_vectors() {
         let key = b"whats the Elvish word for friend";
         for (content, digest) in [
             (&b""[..], "92b2b75604ed3c761f9d6f62392c8a9227ad0ea3f09573e783f1498a4ed60d26"),
@@ -318,7 +318,7 @@ mod tests {
     /// `openssl mac -macopt hexkey:000102030405060708090a0b0c0d0e0f -macopt size:8 SIPHASH`, and
     /// with `size:16`, of "abc"; with `-macopt c-rounds:1 -macopt d-rounds:3` for the others.
     #[test]
-    fn siphash_is_openssls() {
+    fn siphash_agrees_with_openssl() {
         let key: [u8; 16] = std::array::from_fn(|i| i as u8);
         for (algorithm, digest) in [
             (Algorithm::Siphash24, "a50720aa53fabc5d"),
@@ -331,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_that_does_not_fit_is_never_left_out() {
+    fn a_key_of_the_wrong_length_is_an_error() {
         for algorithm in Algorithm::ALL {
             let mut hashers = Hashers::new(algorithm.into(), None);
             assert_eq!(hashers.is_err(), algorithm.needs_key(), "{algorithm}");

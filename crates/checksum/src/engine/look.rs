@@ -189,7 +189,7 @@ mod tests {
     use crate::engine::version::stamping_clock;
 
     #[test]
-    fn a_file_is_read_when_a_change_would_show() {
+    fn a_fresh_file_is_read_only_after_the_clock_ticks() {
         let shared = LaneShared::new(&std::sync::Arc::default(), None, None);
         let mut buffer = Buffer::new(0, LaneReader::Read);
         for round in 0..20 {

@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn those_that_have_one_are_named() {
+    fn algorithms_with_a_midstate_are_listed() {
         let names: Vec<_> = of_all().iter().map(Algorithm::name).collect();
         let expected = ["md5", "sha1", "sha224", "sha256", "sha512", "blake3", "crc32c", "crc32"];
         assert_eq!(names, expected);
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_read_as_it_was_written_and_nothing_else_is() {
+    fn a_midstate_round_trips_and_invalid_ones_fail() {
         assert_eq!(
             Midstate::from_bytes(&Midstate::default().to_bytes()),
             Some(Midstate::default())

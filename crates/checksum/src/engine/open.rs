@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn the_second_file_of_a_folder_is_opened_by_its_name() {
+    fn the_second_file_of_a_directory_is_opened_by_name() {
         let folder = tempfile::tempdir().unwrap();
         let [a, b, c] = ["a", "b", "sub/c"].map(|name| folder.path().join(name));
         fs::create_dir(folder.path().join("sub")).unwrap();
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_was_replaced_is_looked_up_anew() {
+    fn a_replaced_directory_is_opened_again() {
         let parent = tempfile::tempdir().unwrap();
         let folder = parent.path().join("folder");
         let (a, b) = (folder.join("a"), folder.join("b"));

@@ -350,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn outcomes_come_out_in_order_whatever_order_they_go_in() {
+    fn outcomes_are_returned_in_job_order() {
         let (outbox, stop) = (outbox(Delivery::InOrder), Stop::default());
         outbox.complete(&mut vec![outcome(2), outcome(1)]);
         assert_eq!(take(&outbox, &stop), (vec![], true));
@@ -364,7 +364,7 @@ mod tests {
     }
 
     #[test]
-    fn or_as_they_come_each_once() {
+    fn outcomes_are_returned_once_as_they_complete() {
         let (outbox, stop) = (outbox(Delivery::AsTheyCome), Stop::default());
         outbox.complete(&mut vec![outcome(2), outcome(1)]);
         assert_eq!(take(&outbox, &stop), (vec![2, 1], true));
@@ -377,7 +377,7 @@ mod tests {
     }
 
     #[test]
-    fn a_job_beyond_the_window_waits_for_the_head_and_for_the_caller() {
+    fn a_job_beyond_the_window_waits() {
         for delivery in [Delivery::InOrder, Delivery::AsTheyCome] {
             let (outbox, stop) = (outbox(delivery), Stop::default());
             outbox.wait_for_window(WINDOW - 1, &stop);
@@ -413,7 +413,7 @@ mod tests {
     }
 
     #[test]
-    fn the_caller_is_woken_by_an_outcome_by_the_end_and_by_a_stop() {
+    fn outcomes_end_and_stop_wake_the_caller() {
         for how in 0..3 {
             let (outbox, stop) = (outbox(Delivery::InOrder), Stop::default());
             thread::scope(|scope| {
@@ -439,7 +439,7 @@ mod tests {
     }
 
     #[test]
-    fn a_serial_job_waits_for_its_turn_and_goes_to_its_worker() {
+    fn a_serial_job_waits_for_its_turn() {
         let (outbox, stop) = (Outbox::new(Delivery::InOrder, false), Stop::default());
         outbox.workers_begin(2);
         for (sequence, worker) in [(1, 1), (3, 0), (0, 0), (2, 1)] {
@@ -466,7 +466,7 @@ mod tests {
     }
 
     #[test]
-    fn a_serial_job_waits_until_the_caller_is_done_with_all_before_it() {
+    fn a_serial_job_waits_for_the_caller() {
         let (outbox, stop) = (outbox(Delivery::InOrder), Stop::default());
         let (source, algorithms) = (Source::Stdin, Algorithms::NONE);
         outbox.hand_in_serial(1, 0, Serial { source, algorithms, input: Input::Stdin });

@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_rate_a_stop_and_the_end_of_a_hold_are_seen_at_once() {
+    fn rate_stop_and_resume_take_effect_at_once() {
         let (pace, stop) = (Pace::default(), Stop::default());
         pace.set_rate(Some(1));
         thread::scope(|scope| {

@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn places_are_those_of_the_files_whoever_looks() {
+    fn places_agree_for_paths_and_descriptors() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("file");
         std::fs::write(&file, "12345").unwrap();
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn jobs_come_in_the_order_of_their_inodes_and_those_without_first() {
+    fn jobs_are_sorted_by_inode_and_unplaced_ones_first() {
         let mut plan = Plan::default();
         assert!(plan.is_empty());
         for (sequence, inode) in [30, 10, 40, 20].into_iter().enumerate() {
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_behind_is_taken_in_this_sweep_and_what_comes_before_in_the_next() {
+    fn jobs_behind_the_sweep_wait_for_the_next() {
         let mut plan = Plan::default();
         plan.add(job(0), place(1, 20));
         plan.add(job(1), place(1, 30));
@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_come_as_they_lie_in_their_file() {
+    fn parts_are_ordered_by_offset() {
         let mut plan = Plan::default();
         for (sequence, offset) in [50, 0, 25].into_iter().enumerate() {
             plan.add(part(sequence as Sequence, offset), place(1, 7));
@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn a_device_without_room_holds_up_no_other() {
+    fn a_full_device_does_not_delay_others() {
         let mut plan = Plan::default();
         for (sequence, device) in [1, 2, 1, 2].into_iter().enumerate() {
             plan.add(job(sequence as Sequence), place(device, 9));

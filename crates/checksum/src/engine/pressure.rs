@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_stands_still_as_long_as_others_wait_and_not_for_itself() {
+    fn work_pauses_while_other_processes_wait() {
         let file = tempfile::NamedTempFile::new().unwrap();
         let mut total = 0;
         let mut write = |recent: u32, more: u64| {

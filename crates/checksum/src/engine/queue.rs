@@ -403,7 +403,7 @@ mod tests {
     }
 
     #[test]
-    fn no_more_goes_in_than_there_is_room_and_workers_for() {
+    fn the_queue_is_bounded_by_room_and_workers() {
         let queue = JobQueue::new(1);
         std::thread::scope(|scope| {
             let pushing = scope.spawn(|| {
@@ -419,7 +419,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stop_ends_all_waiting_and_gives_no_more() {
+    fn a_stop_ends_all_waits() {
         let (queue, mut taken) = (JobQueue::new(2), VecDeque::new());
         std::thread::scope(|scope| {
             let waiting = scope.spawn(|| queue.wait(0));
@@ -444,7 +444,7 @@ mod tests {
     }
 
     #[test]
-    fn all_but_the_last_may_leave() {
+    fn all_workers_but_the_last_may_leave() {
         let queue = JobQueue::new(5);
         let left = std::thread::scope(|scope| {
             let leaving = scope.spawn(|| queue.leave());
@@ -456,7 +456,7 @@ mod tests {
     }
 
     #[test]
-    fn more_than_needed_is_taken_where_as_much_is_left_for_others() {
+    fn a_worker_takes_more_only_if_enough_is_left() {
         let (queue, mut taken) = (JobQueue::new(3), VecDeque::new());
         fill(&queue, 30);
         let mut count = |count, most| {
@@ -471,7 +471,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_given_back_is_taken_again_in_its_order_and_before_the_end() {
+    fn returned_jobs_are_taken_again_in_order() {
         let queue = JobQueue::new(2);
         let [mut first, mut second, mut third] = [const { VecDeque::new() }; 3];
         fill(&queue, 10);
@@ -499,7 +499,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_given_back_after_later_ones_goes_before_them() {
+    fn jobs_returned_late_go_before_later_ones() {
         let queue = JobQueue::new(2);
         let [mut first, mut second, mut all] = [const { VecDeque::new() }; 3];
         fill(&queue, 6);

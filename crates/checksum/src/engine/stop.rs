@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_wakes_what_waits_for_an_input() {
+    fn a_stop_wakes_a_wait_for_input() {
         let stop = Stop::with_signal();
         let (reader, writer) = std::io::pipe().unwrap();
         std::thread::scope(|scope| {

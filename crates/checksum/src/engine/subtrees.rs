@@ -110,7 +110,7 @@ mod tests {
 
     /// Cut at every stretch, and with ends around them.
     #[test]
-    fn stretches_are_a_tree() {
+    fn cut_inputs_have_the_digest_of_the_whole() {
         const STRETCHES: usize = 5;
         let content = (0..=250).collect::<Vec<u8>>().repeat(STRETCH as usize / 251 + 2);
         let (stretch, byte) = content[..=STRETCH as usize].split_at(STRETCH as usize);
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_state_is_not_loaded() {
+    fn an_invalid_state_is_not_loaded() {
         let mut subtrees = Subtrees::new();
         let saved = subtrees.save().unwrap();
         assert!(Subtrees::load(&saved).is_some() && Subtrees::load(&saved[1..]).is_none());

@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn a_version_tells_from_what_its_clock_can_tell() {
+    fn a_version_distinguishes_changes_by_clock_tick() {
         for (changed, first) in [((7, 5), (7, 6)), ((7, 999_999_999), (8, 0)), ((7, 0), (8, 0))] {
             let version = version_of(changed);
             assert!(version.tells_from(first), "{changed:?}");
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn a_version_holds_only_while_nothing_moves() {
+    fn a_version_holds_only_without_changes() {
         let file = OwnedFd::from(tempfile::tempfile().unwrap());
         let version = version_of((3, 4));
         let holds = |after: FileVersion, read| match version.holds(&after, read, &file) {
@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn a_version_shows_nothing_where_there_is_or_was_a_writer() {
+    fn a_version_proves_nothing_with_a_writer() {
         let named = tempfile::NamedTempFile::new().unwrap();
         let reader = OwnedFd::from(std::fs::File::open(named.path()).unwrap());
         let version = FileVersion::of(&rustix::fs::fstat(&reader).unwrap());
@@ -306,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn without_blocks_a_size_counts_but_where_content_is_made_up() {
+    fn the_size_counts_without_blocks_except_in_proc() {
         let of = |path: &str| OwnedFd::from(std::fs::File::open(path).unwrap());
         let stored = OwnedFd::from(tempfile::tempfile().unwrap());
         let version = FileVersion { size: 4096, blocks: 0, ..version_of((3, 4)) };
@@ -321,13 +321,13 @@ mod tests {
     }
 
     #[test]
-    fn what_the_kernel_makes_up_is_not_mapped() {
+    fn proc_files_are_not_mapped() {
         assert!(can_be_mapped(&OwnedFd::from(tempfile::tempfile().unwrap())));
         assert!(!can_be_mapped(&OwnedFd::from(std::fs::File::open("/proc/self/stat").unwrap())));
     }
 
     #[test]
-    fn what_changed_in_the_last_seconds_is_recent() {
+    fn changes_in_the_last_seconds_are_recent() {
         let recent = [7, 8, 9, 12].map(|seconds| version_of((seconds, 1)).is_recent((10, 0)));
         assert_eq!(recent, [false, true, true, true]);
     }

@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn one_head_reads_one_file_at_a_time() {
+    fn a_rotating_disk_reads_one_file_at_a_time() {
         let (mut width, mut disk) = model(&rotating);
         let widths = disk.read(&mut width, 4 << 30);
         assert!(read_at(&widths, 1) > 0.98, "{widths:?}");
@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn many_hands_are_all_used_soon() {
+    fn a_parallel_device_soon_uses_all_readers() {
         let (mut width, mut storage) = model(&parallel);
         storage.read(&mut width, 2 << 30);
         assert!(width.get() >= 32, "{width:?}");
@@ -297,7 +297,7 @@ mod tests {
 
     /// As storage behind a fast network, whose first measurement tells that it is no rotating disk.
     #[test]
-    fn what_is_faster_than_one_head_is_read_from_many_files_soon() {
+    fn fast_storage_soon_reads_many_files() {
         let (mut width, mut storage) = model(&|readers| readers.min(16) as f64 * 500.0 * MB);
         storage.read(&mut width, 64 << 20);
         assert_eq!(width.get(), 8);
@@ -307,7 +307,7 @@ mod tests {
 
     /// Part of what was measured first was in the cache.
     #[test]
-    fn one_head_that_was_taken_for_many_is_read_from_one_file_again() {
+    fn a_misjudged_disk_returns_to_one_reader() {
         let (mut width, mut storage) = model(&|_| 500.0 * MB);
         storage.read(&mut width, 64 << 20);
         assert_eq!(width.get(), 8);
@@ -327,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_in_time_shows_nothing_once_there_are_measurements() {
+    fn timeliness_is_ignored_after_measurements() {
         let (mut width, mut disk) = model(&rotating);
         disk.read(&mut width, 1 << 30);
         assert_eq!(width.get(), 1);
@@ -336,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_found_before_there_is_a_measurement() {
+    fn nothing_is_concluded_before_a_measurement() {
         let (mut width, mut disk) = model(&rotating);
         assert_eq!(width.found(), None);
         disk.read(&mut width, 64 << 20);
@@ -346,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_in_time_now_and_then_shows_nothing() {
+    fn occasional_timeliness_is_ignored() {
         let mut width = Width::new(MOST);
         (0..100).for_each(|time| width.note_whether_in_time(time % IN_TIME != 0));
         assert_eq!(width.get(), 1);
@@ -354,7 +354,7 @@ mod tests {
 
     /// Part of the files are in the cache, which says nothing of the disk.
     #[test]
-    fn what_was_taken_for_fast_is_left_again() {
+    fn a_disk_misjudged_as_fast_returns_to_one_reader() {
         let (mut width, mut disk) = model(&rotating);
         (0..8).for_each(|_| width.note_whether_in_time(true));
         assert!(width.get() > 8);
@@ -363,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn more_files_than_help_are_not_read() {
+    fn no_more_files_are_read_than_help() {
         // As a disk array of four.
         let (mut width, mut storage) = model(&|readers| readers.min(4) as f64 * 180.0 * MB);
         storage.read(&mut width, 512 << 20);
@@ -372,7 +372,7 @@ mod tests {
     }
 
     #[test]
-    fn a_device_that_changes_its_mind_is_followed() {
+    fn a_device_that_slows_down_gets_fewer_readers() {
         let (mut width, mut storage) = model(&parallel);
         storage.read(&mut width, 1 << 30);
         let now = storage.now;
@@ -386,7 +386,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_read_at_a_width_says_nothing_of_it() {
+    fn a_width_without_enough_readers_is_not_judged() {
         let mut width = Width::new(MOST);
         let mut now = Duration::ZERO;
         let mut note = |width: &mut Width, readers| {
@@ -402,7 +402,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_never_wider_than_there_are_lanes() {
+    fn the_width_never_exceeds_the_lanes() {
         for most in [1, 2, 3, 5] {
             let mut width = Width::new(most);
             let mut storage = Model { rate: &parallel, hashed: HASHED, now: Duration::ZERO };

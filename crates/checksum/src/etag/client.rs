@@ -139,7 +139,7 @@ mod tests {
     use lanesum_list::{Dialect, Etag};
 
     #[test]
-    fn each_has_its_entry_and_is_named_in_the_error() {
+    fn each_client_parses_and_is_named_in_the_error() {
         for client in Client::ALL {
             assert_eq!(client.name().parse(), Ok(client));
             assert!(UnknownClient.to_string().contains(client.name()), "{client}");
@@ -148,7 +148,7 @@ mod tests {
 
     /// Else a part size would be read as a piece of a name.
     #[test]
-    fn each_is_known_where_lists_have_part_sizes() {
+    fn each_client_is_read_back_from_a_list() {
         for client in Client::ALL {
             let mut lines = Vec::new();
             let etag = Etag::parse(b"d41d8cd98f00b204e9800998ecf8427e-2").unwrap();
@@ -160,7 +160,7 @@ mod tests {
 
     /// What each of them does with files of more than 10,000 of its parts, by its sources.
     #[test]
-    fn parts_grow_as_each_client_has_them_grow() {
+    fn part_sizes_grow_as_in_each_client() {
         let most = u64::from(MOST_PARTS);
         for (client, size, expected) in [
             (Client::AwsCli, 8 * MIB * most, 8 * MIB),

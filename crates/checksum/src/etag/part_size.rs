@@ -226,7 +226,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn whatever_is_no_size_is_refused() {
+    fn invalid_sizes_are_refused() {
         for wrong in ["", "MiB", "-1", "+1", "1.5MiB", "8 MiB", "8MiBs", "8Mi", " 8", "aws "] {
             assert_eq!(wrong.parse::<PartSize>(), Err(NoPartSize::Form), "{wrong:?}");
         }
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn clients_begin_with_parts_where_they_do() {
+    fn each_client_starts_multipart_at_its_threshold() {
         for (client, whole, parts) in [
             (Client::AwsCli, 8 * MIB - 1, 8 * MIB),
             (Client::Rclone, 200 * MIB - 1, 200 * MIB),
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn too_many_parts_say_which_size_does() {
+    fn too_many_parts_suggest_a_size() {
         let of = |text: &str, size| text.parse::<PartSize>().unwrap().of(size);
         assert!(of("1MiB", 10_000 * MIB).is_ok());
         let error = of("1MiB", 10_000 * MIB + 1).unwrap_err();
@@ -274,14 +274,14 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_named_is_read_again(bytes in 1u64.., unit in 0usize..6) {
+        fn part_sizes_round_trip(bytes in 1u64.., unit in 0usize..6) {
             let bytes = (bytes % (1 << 20) + 1) * UNITS[unit].1;
             let size = PartSize::Bytes(NonZeroU64::new(bytes).unwrap());
             prop_assert_eq!(size.to_string().parse(), Ok(size));
         }
 
         #[test]
-        fn parts_cover_a_file_and_are_not_too_many(size: u64, part in 1u64..1 << 40, client in 0usize..7) {
+        fn parts_cover_the_file_within_the_limit(size: u64, part in 1u64..1 << 40, client in 0usize..7) {
             let client = Client::ALL.get(client).map(|&client| PartSize::Client(client));
             let part_size = client.unwrap_or(PartSize::Bytes(NonZeroU64::new(part).unwrap()));
             if let Ok(Upload::Parts(bytes)) = part_size.of(size % (60 << 40)) {

@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_come_by_where_they_begin_and_the_shortest_first() {
+    fn parts_are_ordered_by_start_then_length() {
         assert_eq!(
             parts(10, &[4, 3]),
             [(1, 0, 3), (0, 0, 4), (1, 3, 3), (0, 4, 4), (1, 6, 3), (0, 8, 2), (1, 9, 1)]
@@ -323,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn as_many_parts_as_there_may_be() {
+    fn the_maximum_number_of_parts_works() {
         let most = NonZeroU64::from(NonZeroU32::new(super::super::MOST_PARTS).unwrap()).get();
         let found = parts(5 * most - 2, &[5]);
         assert_eq!(found.len() as u64, most);
@@ -357,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn all_parts_are_of_one_version() {
+    fn parts_of_different_versions_are_an_error() {
         let whole = changed_by(|_| ()).unwrap();
         let digests = ["0123", "4567", "89"].map(|part| *lanesum_md5::md5(part).as_bytes());
         let expected = format!("{}-3", lanesum_md5::md5(digests.concat()));

@@ -269,7 +269,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn the_likely_ones_come_first() {
+    fn likely_sizes_come_first() {
         let of = |size, parts| Candidates::of(size, parts, &[]).sizes;
         assert_eq!(of(GIB, 128), [8 * MIB]);
         assert_eq!(of(20 * MIB, 3)[..2], [8 * MIB, 20 * MIB / 3 + 1]);
@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_known_comes_before_all() {
+    fn known_sizes_come_first() {
         let known = Known::given(&["rclone".parse().unwrap(), "9MiB".parse().unwrap()]);
         known.note(11 * MIB);
         known.note(10 * MIB);
@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn where_there_is_no_other_nothing_is_left_to_doubt() {
+    fn a_single_candidate_is_certain() {
         for (size, parts, sizes) in [(0, 1, &[1][..]), (7, 1, &[7]), (7, 7, &[1]), (7, 3, &[3])] {
             let candidates = Candidates::of(size, parts, &[]);
             assert_eq!((&*candidates.sizes, candidates.are_all), (sizes, true), "{size} {parts}");
@@ -310,7 +310,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn all_are_possible_and_none_comes_twice(size in 0..8u64 << 40, parts in 1..=MOST_PARTS, known: [u64; 3]) {
+        fn candidates_are_possible_and_unique(size in 0..8u64 << 40, parts in 1..=MOST_PARTS, known: [u64; 3]) {
             let Candidates { mut sizes, known, .. } = Candidates::of(size, parts, &known);
             prop_assert!(known <= sizes.len() && sizes.len() <= MOST);
             for part_size in &sizes {
@@ -323,7 +323,7 @@ mod tests {
         }
 
         #[test]
-        fn what_a_client_does_is_found_by_its_first_few(size in 1..4u64 << 40, client in 0..Client::ALL.len()) {
+        fn client_sizes_are_among_the_first_candidates(size in 1..4u64 << 40, client in 0..Client::ALL.len()) {
             let client = PartSize::Client(Client::ALL[client]);
             if let Ok(Upload::Parts(part_size)) = client.of(size) {
                 let parts = size.div_ceil(part_size.get());

@@ -122,7 +122,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn what_was_written_is_read() {
+    fn written_entries_round_trip() {
         let mut bytes = Vec::new();
         let names: [&[u8]; 3] = [b"a", b"\xff\n\0/", &[b'x'; 5000]];
         for name in names {
@@ -152,7 +152,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn what_is_not_known_whole_is_not_kept() {
+    fn entries_without_inode_or_times_are_not_kept() {
         let mut bytes = Vec::new();
         write(&mut bytes, b"-", &Hashed { inode: None, ..hashed(b"") });
         write(&mut bytes, b"-", &Hashed { times: Times::default(), ..hashed(b"") });

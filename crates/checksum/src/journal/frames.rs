@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn whole_frames_are_read_wherever_the_rest_is_cut_off_or_other() {
+    fn complete_frames_survive_a_bad_tail() {
         let (head, bytes, ends) = journal();
         let all = [&b"first"[..], &[7; 1000], b"last"].concat();
         for cut in 0..=bytes.len() {
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn another_key_is_told() {
+    fn a_different_key_is_reported() {
         let key = |byte| Key::from_bytes(&[byte; 32]).unwrap();
         let keys = [None, Some(key(1)), Some(key(2))];
         for one in &keys {

@@ -530,7 +530,7 @@ mod tests {
     }
 
     #[test]
-    fn what_changed_just_before_the_run_is_not_kept() {
+    fn a_file_changed_just_before_the_run_is_not_kept() {
         let folder = Folder::new();
         let [file, empty] = [folder.write("file", "abc"), folder.write("empty", "")];
         let journal =
@@ -546,7 +546,7 @@ mod tests {
     }
 
     #[test]
-    fn a_journal_is_for_one_process_and_goes_when_it_is_done() {
+    fn a_journal_is_locked_and_removed_at_the_end() {
         let folder = Folder::new();
         let file = folder.write("file", "abc");
         let open = || Journal::open(&folder.path("partial"), Purpose::List, None, Begin::Resumed);
@@ -571,7 +571,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_journal_stays_as_it_is() {
+    fn other_files_are_not_overwritten() {
         let folder = Folder::new();
         let path = folder.write("partial", "my own notes\n");
         for begin in [Begin::Anew, Begin::Resumed] {

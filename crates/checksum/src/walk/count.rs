@@ -136,7 +136,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_read_several_times_is_one_file() {
+    fn repeated_files_are_counted_once_in_a_row() {
         let shared = Tally::default();
         let size = std::fs::metadata("Cargo.toml").unwrap().len();
         shared
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_of_the_paths_is_the_callers() {
+    fn a_panic_in_the_paths_reaches_the_caller() {
         let paths = || std::iter::once_with(|| std::panic::panic_any(7));
         let wait = || Count::start(paths).unwrap().wait();
         let panic = std::panic::catch_unwind(wait).unwrap_err();
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_size_has_no_total() {
+    fn devices_make_the_total_incomplete() {
         for (path, is_complete) in [("/dev/null", false), ("/", true), ("/missing", true)] {
             let shared = Tally::default();
             shared.count(["Cargo.toml", path].into_iter().map(PathBuf::from));

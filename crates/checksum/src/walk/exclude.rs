@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn alternatives_are_a_shells() {
+    fn alternatives_expand_as_in_a_shell() {
         for (pattern, expected) in [
             ("a,b", &["a,b"][..]),
             ("{a}", &["a"]),
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn alternatives_that_are_not_closed_or_too_many_are_errors() {
+    fn unclosed_or_too_many_alternatives_are_errors() {
         for (pattern, reason) in [
             ("{a", "a { that is not closed"),
             ("{a,{b}", "a { that is not closed"),

@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn a_type_that_was_not_told_is_asked_for() {
+    fn an_unknown_entry_type_is_looked_up() {
         let tree = tempfile::tempdir().unwrap();
         std::fs::write(tree.path().join("file"), "").unwrap();
         std::fs::create_dir(tree.path().join("folder")).unwrap();
@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn a_skipped_folder_sorts_without_its_slash() {
+    fn a_skipped_directory_sorts_without_its_slash() {
         let mut folder = folder(&[b"a/".to_vec(), b"a-".to_vec(), b"b/".to_vec(), b"c".to_vec()]);
         folder.filter(|name, is_folder| match name {
             b"a" => {
@@ -336,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_regular_file_of_a_name_can_fail() {
+    fn a_failure_marks_only_the_regular_file() {
         let mut folder = folder(&[b"b".to_vec(), b"a".to_vec(), b"c/".to_vec()]);
         assert!(folder.has_file(b"a") && !folder.has_file(b"c") && !folder.has_file(b"c/"));
         for (name, error) in [(&b"a"[..], Errno::ACCESS), (b"b", Errno::IO), (b"c", Errno::PERM)] {
@@ -349,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn failures_find_their_entries_after_sorting() {
+    fn failures_keep_their_entries_after_sorting() {
         let tree = tempfile::tempdir().unwrap();
         std::os::unix::fs::symlink("nowhere", tree.path().join("a")).unwrap();
         std::os::unix::fs::symlink("b", tree.path().join("b")).unwrap();

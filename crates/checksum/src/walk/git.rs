@@ -172,7 +172,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_listing_knows_files_folders_and_what_is_one_entry() {
+    fn a_listing_has_files_directories_and_repositories() {
         let listing = Listing::new(b"b/c\0sub/\0a\0b-\0b/d/e\0link\0a\0".to_vec());
         for (path, is_listed) in
             [("a", true), ("b-", true), ("b/c", true), ("b/d/e", true), ("b", false), ("c", false)]

@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_level_of_a_long_path_is_found_with_few_descriptors() {
+    fn long_paths_need_few_descriptors() {
         let tree = tempfile::tempdir().unwrap();
         let name = "d".repeat(255);
         let mut path = tree.path().as_os_str().as_encoded_bytes().to_vec();

@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn spaces_at_the_end_fall_away_but_for_those_that_are_escaped() {
+    fn trailing_spaces_are_removed_unless_escaped() {
         for (line, rest) in [
             ("a  ", "a"),
             ("a\t", "a\t"),
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_has_a_pattern_for_each_line_that_is_neither_empty_nor_a_comment() {
+    fn each_line_but_empty_ones_and_comments_is_a_pattern() {
         let text = b"\xef\xbb\xbf#x\na\r\n\n!b\n\\#c\r\nd\0e\n#\n/f/";
         let words: Vec<_> = patterns(text)
             .map(|pattern| {
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn stars_take_what_they_may() {
+    fn stars_match_as_in_git() {
         let paths = ["a", "ab", "a/b", "ab/b", "a/x/b", "a/x/y/b", "a/xb", "x/a/b", "a/b/b"];
         for (pattern, matching) in [
             ("*", &paths[..]),
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn sets_are_gits() {
+    fn sets_match_as_in_git() {
         let paths = ["a", "b", "-", "]", "[", ":", "\\", "^", "!", "1", " ", "Z"];
         for (pattern, matching) in [
             ("[a-b]", &["a", "b"][..]),

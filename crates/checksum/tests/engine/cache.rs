@@ -83,7 +83,7 @@ fn the_cache_is_left_as_it_was() {
 
 /// A copy that was just made may be in the cache only.
 #[test]
-fn what_is_not_on_the_medium_yet_is_written_first() {
+fn unwritten_pages_are_flushed_before_direct_reads() {
     let folder = Folder(tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap());
     for length in [1, PAGE, (1 << 20) + 1] {
         let content = bytes(length);

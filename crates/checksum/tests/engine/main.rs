@@ -114,31 +114,31 @@ macro_rules! with_every_way {
 with_every_way! {
     digests_are_right_on_every_backend_with_any_number_of_threads
     long_files_are_read_to_their_ends
-    small_and_long_files_in_turns
+    small_and_long_files_alternate
     every_algorithm_gets_all_bytes
     jobs_without_a_source_and_failures_keep_their_places
     progress_counts_bytes_and_files
-    an_outcome_is_a_record_of_the_file_that_was_read
+    an_outcome_describes_the_file_that_was_read
     parts_of_a_file_are_jobs_like_any_others
     a_part_of_a_file_that_changes_has_no_digest
-    a_file_in_stretches_has_the_digests_of_all_of_it
-    a_stretch_that_cannot_be_is_refused
-    to_ask_no_more_ends_an_endless_run
-    a_stop_comes_in_the_middle_of_a_file
-    a_panic_of_the_jobs_is_the_callers
+    a_file_in_stretches_has_the_digests_of_the_whole
+    an_impossible_stretch_is_refused
+    an_endless_run_can_be_ended
+    a_stop_takes_effect_within_a_file
+    a_panic_in_the_jobs_reaches_the_caller
     fifos_are_read_in_the_order_of_the_jobs_without_holding_up_the_lanes
-    a_fifo_is_read_as_often_as_it_is_named
-    files_that_say_nothing_about_their_size
-    holes_and_others_that_nobody_wrote_to_lately
+    a_fifo_is_read_once_per_job
+    files_without_a_size_are_read_to_their_end
+    sparse_and_old_files_are_read
     a_file_that_changes_has_no_digest
-    what_leaves_the_content_alone_is_no_change
-    times_that_are_put_back_hide_no_change
-    changes_are_overlooked_on_demand
+    metadata_changes_do_not_count_as_changes
+    restored_times_do_not_hide_a_change
+    changes_are_ignored_on_request
     own_files_are_known_by_whatever_name
 }
 
 #[test]
-fn every_way_has_a_name_of_its_own() {
+fn every_io_method_has_a_unique_name() {
     assert_eq!(Io::ALL.map(Io::name), ["auto", "read", "mmap", "direct", "uring"]);
     // Mapping brings a handler of signals into a process that did not ask for it.
     assert_eq!(Io::default(), Io::Read);

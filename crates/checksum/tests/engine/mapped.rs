@@ -22,7 +22,7 @@ fn md5_of_zeros(length: u64) -> String {
 
 /// Cuts every one of many long files off while they are in their lanes, down to nothing.
 #[test]
-fn many_files_that_are_cut_off_at_once() {
+fn many_files_truncated_at_once_are_errors() {
     // Holes, so long that a thread that waits for its turn comes before their end.
     const LENGTH: u64 = 256 << 20;
     let folder = Folder::new();
@@ -65,11 +65,11 @@ fn many_files_that_are_cut_off_at_once() {
 const VICTIM: &str = "LANESUM_TEST_VICTIM";
 
 #[test]
-fn a_fault_that_is_not_the_engines_still_kills() {
+fn a_foreign_fault_still_kills() {
     if std::env::var_os(VICTIM).is_some() {
         return touch_what_is_not_there();
     }
-    let ended = run_as_victim("a_fault_that_is_not_the_engines_still_kills");
+    let ended = run_as_victim("a_foreign_fault_still_kills");
     assert_eq!(ended.signal(), Some(Signal::BUS.as_raw()), "{ended:?}");
 }
 
@@ -123,14 +123,14 @@ const EACH_ONCE: c_int = 7;
 /// One that is installed between two runs, goes on to the engine's of the first run, and stays.
 /// That one's must go on to what was there before it, though the engine's is on top again.
 #[test]
-fn handlers_that_go_on_to_each_other_do_so_once() {
+fn chained_handlers_do_not_loop() {
     if std::env::var_os(VICTIM).is_some() {
         let folder = Folder::new();
         install(last);
         run_and(&folder, || NEXT.store(install(between), Ordering::Relaxed));
         return run_and(&folder, || touch_nothing(&folder));
     }
-    let ended = run_as_victim("handlers_that_go_on_to_each_other_do_so_once");
+    let ended = run_as_victim("chained_handlers_do_not_loop");
     assert_eq!(ended.code(), Some(EACH_ONCE), "{ended:?}");
 }
 

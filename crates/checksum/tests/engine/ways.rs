@@ -44,7 +44,7 @@ pub(super) fn long_files_are_read_to_their_ends(io: Io) {
 }
 
 /// Where a file is read to depends on what the one before was.
-pub(super) fn small_and_long_files_in_turns(io: Io) {
+pub(super) fn small_and_long_files_alternate(io: Io) {
     let folder = Folder::new();
     let (small, long) = ([7, 4096, 32 << 10], [(32 << 10) + 1, 128 << 10, 700_000]);
     // Each after each.
@@ -122,7 +122,7 @@ pub(super) fn jobs_without_a_source_and_failures_keep_their_places(io: Io) {
     }
 }
 
-pub(super) fn an_outcome_is_a_record_of_the_file_that_was_read(io: Io) {
+pub(super) fn an_outcome_describes_the_file_that_was_read(io: Io) {
     use std::os::unix::fs::MetadataExt as _;
     let folder = Folder::new();
     let lengths = [1, 4096, 100_000, 3 << 20];
@@ -228,7 +228,7 @@ fn stretch(
     engine::run(options, std::iter::once(job)).next().unwrap().result
 }
 
-pub(super) fn a_file_in_stretches_has_the_digests_of_all_of_it(io: Io) {
+pub(super) fn a_file_in_stretches_has_the_digests_of_the_whole(io: Io) {
     let folder = Folder::new();
     let all = Algorithms::ALL.iter().filter(|&it| Midstate::exists_of(it.into())).collect();
     let some = Algorithms::from(Algorithm::Md5).with(Algorithm::Blake3);
@@ -258,7 +258,7 @@ pub(super) fn a_file_in_stretches_has_the_digests_of_all_of_it(io: Io) {
     }
 }
 
-pub(super) fn a_stretch_that_cannot_be_is_refused(io: Io) {
+pub(super) fn an_impossible_stretch_is_refused(io: Io) {
     if io == Io::Direct {
         return;
     }
@@ -341,7 +341,7 @@ pub(super) fn fifos_are_read_in_the_order_of_the_jobs_without_holding_up_the_lan
 }
 
 /// Each waits for a writer of its own, though all were opened before the first came.
-pub(super) fn a_fifo_is_read_as_often_as_it_is_named(io: Io) {
+pub(super) fn a_fifo_is_read_once_per_job(io: Io) {
     let folder = Folder::new();
     mknodat(CWD, folder.path("fifo"), FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
     let (a, fifo) = (folder.job("a", b"abc"), folder.job_of("fifo"));
@@ -371,7 +371,7 @@ pub(super) fn a_fifo_is_read_as_often_as_it_is_named(io: Io) {
     assert_eq!(all, [one, a.clone(), two, a, three]);
 }
 
-pub(super) fn to_ask_no_more_ends_an_endless_run(io: Io) {
+pub(super) fn an_endless_run_can_be_ended(io: Io) {
     let folder = Folder::new();
     let job = folder.job("a", b"abc");
     for threads in 1..=4 {
@@ -386,7 +386,7 @@ pub(super) fn to_ask_no_more_ends_an_endless_run(io: Io) {
 }
 
 /// A file that would take hours, in a lane and without.
-pub(super) fn a_stop_comes_in_the_middle_of_a_file(io: Io) {
+pub(super) fn a_stop_takes_effect_within_a_file(io: Io) {
     const ENDLESS: u64 = 1 << 42;
     let folder = Folder::new();
     let job = folder.job("long", b"long");
@@ -417,7 +417,7 @@ pub(super) fn a_stop_comes_in_the_middle_of_a_file(io: Io) {
     }
 }
 
-pub(super) fn a_panic_of_the_jobs_is_the_callers(io: Io) {
+pub(super) fn a_panic_in_the_jobs_reaches_the_caller(io: Io) {
     let folder = Folder::new();
     mknodat(CWD, folder.path("fifo"), FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
     // Nobody writes to the FIFO, and nobody shall wait for it.
@@ -437,7 +437,7 @@ pub(super) fn a_panic_of_the_jobs_is_the_callers(io: Io) {
 }
 
 /// The pseudo files of the kernel have a size of 0, or of a page, whatever they hold.
-pub(super) fn files_that_say_nothing_about_their_size(io: Io) {
+pub(super) fn files_without_a_size_are_read_to_their_end(io: Io) {
     for path in ["/proc/filesystems", "/sys/devices/system/cpu/possible"] {
         let Ok(content) = fs::read(path) else { continue };
         let source = Source::Path(path.into());
@@ -458,7 +458,7 @@ pub(super) fn files_that_say_nothing_about_their_size(io: Io) {
 
 /// Files that were written a while ago are read as soon as they are opened. Those of nothing but a
 /// hole have no blocks, as pseudo files.
-pub(super) fn holes_and_others_that_nobody_wrote_to_lately(io: Io) {
+pub(super) fn sparse_and_old_files_are_read(io: Io) {
     /// More than the ticks of the clock that files are stamped with.
     const A_WHILE: Duration = Duration::from_millis(30);
     let folder = Folder::new();
@@ -570,7 +570,7 @@ pub(super) fn a_file_that_changes_has_no_digest(io: Io) {
 }
 
 /// What moves the time of the inode's change alone is no change of content.
-pub(super) fn what_leaves_the_content_alone_is_no_change(io: Io) {
+pub(super) fn metadata_changes_do_not_count_as_changes(io: Io) {
     let chmod = |folder: &Folder| {
         fs::set_permissions(folder.path("long"), fs::Permissions::from_mode(0o400)).unwrap();
     };
@@ -584,7 +584,7 @@ pub(super) fn what_leaves_the_content_alone_is_no_change(io: Io) {
 
 /// Content that changes together with a chmod, and whose times are put back, is noticed by the
 /// second look.
-pub(super) fn times_that_are_put_back_hide_no_change(io: Io) {
+pub(super) fn restored_times_do_not_hide_a_change(io: Io) {
     let change = |folder: &Folder| {
         let file = File::options().write(true).open(folder.path("long")).unwrap();
         for at in [0, LONG as u64 - 1] {
@@ -602,7 +602,7 @@ pub(super) fn times_that_are_put_back_hide_no_change(io: Io) {
     assert!(matches!(result, Some(Err(Error::Changed))), "{result:?}");
 }
 
-pub(super) fn changes_are_overlooked_on_demand(io: Io) {
+pub(super) fn changes_are_ignored_on_request(io: Io) {
     let mut options = on(io, 1);
     options.detect_changes = false;
     assert_eq!(hash_while(touch, &options).unwrap(), md5(&long(LONG)));

@@ -50,7 +50,7 @@ fn path(folder: &Folder) -> Source {
 }
 
 #[test]
-fn stores_through_a_mapping_give_no_digest_of_what_never_was() {
+fn mapped_stores_give_no_mixed_digest() {
     for io in [Io::Read, Io::Mmap, Io::Auto] {
         let change = |folder: &Folder| {
             let mapping = Mapping::of(&writer(folder), LONG);
@@ -82,7 +82,7 @@ fn has_leases(folder: &Folder) -> bool {
 /// such a writer, at the beginning if it is gone in the end; and only the second digest tells what
 /// it did.
 #[test]
-fn a_writer_from_before_is_known_without_any_time() {
+fn an_earlier_writer_is_detected_by_lease() {
     if !has_leases(&in_memory()) {
         let _ = writeln!(std::io::stderr(), "skipped: no leases on this file system");
         return;
@@ -121,7 +121,7 @@ fn a_writer_from_before_is_known_without_any_time() {
 }
 
 #[test]
-fn a_writer_that_does_nothing_changes_nothing() {
+fn an_idle_writer_is_harmless() {
     let held = std::cell::RefCell::new(Vec::new());
     let open = |folder: &Folder| held.borrow_mut().push(writer(folder));
     let digest = hash_in_while(in_memory, path, open, &on(Io::Auto, 1));
@@ -130,7 +130,7 @@ fn a_writer_that_does_nothing_changes_nothing() {
 
 /// What is read twice counts once.
 #[test]
-fn a_file_with_a_writer_counts_once() {
+fn a_file_with_a_writer_is_counted_once() {
     const LENGTHS: [usize; 2] = [1000, 1 << 20];
     let folder = in_memory();
     let jobs = LENGTHS.map(|length| folder.job(&format!("{length}"), &bytes(length)));
@@ -153,7 +153,7 @@ fn fcntl(file: &File, command: c_int, argument: c_int) -> c_int {
 
 /// As Samba and an NFS server have them on what their clients use.
 #[test]
-fn a_lease_is_waited_for() {
+fn a_broken_lease_is_waited_for() {
     const F_SETSIG: c_int = 10;
     let folder = in_memory();
     let job = folder.job("leased", b"abc");

@@ -17,13 +17,13 @@ fn links_in_a_tree_are_entries_only_when_followed() {
 }
 
 #[test]
-fn a_followed_link_to_a_folder_sorts_as_a_folder() {
+fn a_followed_link_to_a_directory_sorts_as_a_directory() {
     let tree = Tree::of(&["t/a -> ../o", "t/a-", "t/a0", "o/y"]);
     assert_eq!(tree.walk_in("t", &following()), ["a-", "a/y", "a0"]);
 }
 
 #[test]
-fn links_that_lead_nowhere_fail_only_when_followed() {
+fn dangling_links_fail_only_when_followed() {
     let tree =
         Tree::of(&["a", "gone -> nowhere", "self -> self", "x -> y", "y -> x", "into -> a/b"]);
     assert_eq!(tree.walk(&plain()), ["a"]);
@@ -41,7 +41,7 @@ fn links_that_lead_nowhere_fail_only_when_followed() {
 }
 
 #[test]
-fn loops_are_told_once_each_and_left() {
+fn each_loop_is_reported_once_and_not_entered() {
     for (paths, expected) in [
         (vec!["a", "l -> ."], vec!["a", "l: Loop"]),
         (vec!["a", "l -> ./"], vec!["a", "l: Loop"]),
@@ -65,7 +65,7 @@ fn loops_are_told_once_each_and_left() {
 }
 
 #[test]
-fn a_loop_through_the_argument_is_seen_whatever_it_is_called() {
+fn a_loop_through_the_argument_is_detected() {
     let tree = Tree::of(&["d/x", "d/back -> ../l", "l -> d"]);
     assert_eq!(tree.walk_in("l", &following()), ["back: Loop", "x"]);
     // From outside: the folder above contains the argument, which then is no loop until it is met
@@ -75,7 +75,7 @@ fn a_loop_through_the_argument_is_seen_whatever_it_is_called() {
 }
 
 #[test]
-fn a_folder_that_becomes_a_link_is_not_followed_out_of_the_tree() {
+fn a_directory_replaced_by_a_link_is_not_followed() {
     let tree = Tree::of(&["t/a", "t/d/x", "o/secret"]);
     let root = tree.path("t");
     let mut walk = walk(&root, &plain());

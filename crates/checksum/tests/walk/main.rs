@@ -125,7 +125,7 @@ fn a_walk_can_move_to_another_thread() {
 }
 
 #[test]
-fn every_skip_has_words_of_its_own() {
+fn every_skip_reason_has_its_own_message() {
     let all = [
         Skip::Fifo,
         Skip::Socket,

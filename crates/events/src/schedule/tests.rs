@@ -4,7 +4,7 @@ use super::*;
 
 /// In the middle of an era, and of the tags, an event is there from before; then both wrap.
 #[test]
-fn names_stay_apart_where_counters_wrap() {
+fn ids_stay_unique_when_counters_wrap() {
     let mut schedule = Schedule::new();
     let early = schedule.add(1_000_000, u64::MAX).unwrap();
     schedule.next_seq = (1 << 32) - 5_000;
@@ -38,7 +38,7 @@ fn names_stay_apart_where_counters_wrap() {
 
 /// A stale entry whose slot has been used again must not stand for the new event.
 #[test]
-fn a_stale_entry_does_not_come_alive() {
+fn a_stale_entry_does_not_match_a_new_event() {
     let mut schedule = Schedule::new();
     let first = schedule.add(10, 'a').unwrap();
     schedule.cancel(first);

@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn blanks_between_digest_and_name_are_any() {
+    fn any_blanks_may_separate_digest_and_name() {
         let mut list = BagIt::new(Dialect::untagged_as(Algorithm::Crc32));
         for line in ["352441c2 data/a", "352441C2 \t data/a\r", "352441c2 *data/a"] {
             let Line::Record { record, .. } = list.next(line.as_bytes()) else { panic!("{line}") };

@@ -448,7 +448,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_told_with_its_line() {
+    fn invalid_rows_are_reported_with_their_lines() {
         for (row, wrong) in [
             ("a,3,,", Wrong::Columns { found: 4, expected: 5 }),
             ("a,3,,,,", Wrong::Columns { found: 6, expected: 5 }),
@@ -473,7 +473,7 @@ mod tests {
 
     /// As `Get-FileHash | Export-Csv` writes them.
     #[test]
-    fn a_column_may_say_of_which_algorithm_the_digest_is() {
+    fn a_column_may_name_the_algorithm() {
         let list = format!(
             "#TYPE Microsoft.PowerShell.Commands.FileHashInfo\r\n\
              \"Algorithm\",\"Hash\",\"Path\"\r\n\
@@ -495,7 +495,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_with_another_header_is_told_from_other_text() {
+    fn a_table_with_an_unknown_header_is_detected() {
         let is_almost = |list: &str| Csv::is_almost(Dialect::any(), list.as_bytes());
         for list in [
             "path;md5\n",
@@ -523,7 +523,7 @@ mod tests {
     }
 
     #[test]
-    fn a_header_that_is_none_is_told_once() {
+    fn an_invalid_header_is_reported_once() {
         for (header, wrong) in [
             ("a,md5", Wrong::NoPath),
             ("path;md5", Wrong::NoPath),

@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_come_back() {
+    fn escaped_names_round_trip() {
         for (name, escaped) in [
             (&b"\\"[..], &b"\\\\"[..]),
             (b"a\nb", b"a\\nb"),
@@ -63,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn a_backslash_needs_a_known_companion() {
+    fn unknown_escapes_are_invalid() {
         for bad in [&b"\\"[..], b"a\\", b"\\\\\\", b"\\t", b"\\\xff", b"\\ "] {
             assert_eq!(unescape(bad), None, "{bad:?}");
         }

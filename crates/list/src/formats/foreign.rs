@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_of_other_programs_algorithms_are_known() {
+    fn lines_with_unsupported_algorithms_are_recognized() {
         let tiger = "3293ac630c13f0245f92bbb1766e16167a4e58492dde73f3";
         for (line, name) in [
             ("BLAKE2b (a) = ba80a53f981c4d0d", "BLAKE2b"),
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_of_rclone_without_a_digest_are_known() {
+    fn rclone_lines_without_a_digest_are_recognized() {
         for width in [8, 32, 40, 44, 64, 128] {
             for word in ["", "ERROR", "UNSUPPORTED"] {
                 if word.is_empty() && width == 8 {
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn anything_else_is_none() {
+    fn other_lines_are_not_foreign() {
         let tiger = "3293ac630c13f0245f92bbb1766e16167a4e58492dde73f3";
         for line in [
             "",

@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_is_not_well_formed_decides_nothing() {
+    fn an_invalid_line_does_not_decide_the_form() {
         let list = ["e306928 a", "e3069283", "e3069283 ", "g3069283 a", "", "e3069283  a"];
         let read = names(&list);
         assert_eq!(read[..5], [const { None }; 5]);
@@ -270,12 +270,12 @@ mod tests {
     }
 
     #[test]
-    fn blanks_of_a_name_stay() {
+    fn blanks_in_names_are_kept() {
         assert_eq!(names(&["e3069283   a ", "e3069283 * \t"]), some(&[" a ", " \t"]));
     }
 
     #[test]
-    fn etags_of_parts_are_read_but_not_as_gnu_does() {
+    fn etags_are_read_except_in_gnu_mode() {
         const ETAG: &str = "d41d8cd98f00b204e9800998ecf8427e-13";
         let read = |dialect, line: &str| match Gnu::new(dialect).next(line.as_bytes()) {
             Line::Record { record, .. } => {
@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_md5sums() {
+    fn lines_equal_those_of_md5sum() {
         let digest = Digest::from_hex(Algorithm::Crc32c, b"E3069283").unwrap();
         let mut out = Vec::new();
         let gnu = Gnu::new(Dialect::any());

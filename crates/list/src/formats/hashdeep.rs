@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_are_told_by_their_names() {
+    fn columns_are_found_by_name() {
         assert!(Hashdeep::new(Dialect::any()).detect(LIST.as_bytes()));
         let records = read(LIST);
         let [Line::Record { .. }, Line::Record { record, .. }] = &*records else {
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_from_windows_is_the_same_list() {
+    fn windows_line_endings_are_accepted() {
         let windows = LIST.replace('\n', "\r\n");
         assert_eq!(read(&windows), read(LIST));
         // Without a return behind the header one at the end is of the name.
@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_told() {
+    fn invalid_lines_are_reported() {
         let header = "%%%% HASHDEEP-1.0\n%%%% size,md5,filename\n";
         let md5 = "900150983cd24fb0d6963f7d28e17f72";
         for (line, wrong) in [
@@ -307,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_said_is_refused() {
+    fn records_that_hashdeep_cannot_hold_are_refused() {
         let digest = Digest::from_hex(Algorithm::Md5, &[b'0'; 32]).unwrap();
         let record = Record { size: Some(3), ..Record::new("a") }.with(digest);
         let list = Hashdeep::new(Dialect::any()).writing(Algorithm::Md5.into(), None);

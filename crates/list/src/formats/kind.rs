@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_written_is_told_before() {
+    fn unsupported_layouts_are_refused_before_writing() {
         for kind in Kind::ALL {
             let layout = Layout::new(kind.algorithms());
             assert_eq!(kind.writer(&layout).is_ok(), kind.is_written(), "{kind}");
@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn formats_are_recognised_by_their_start() {
+    fn formats_are_detected_by_their_start() {
         let md5 = "900150983cd24fb0d6963f7d28e17f72";
         for (head, format) in [
             ("%%%% HASHDEEP-1.0\n".to_owned(), "Hashdeep"),

@@ -113,7 +113,7 @@ mod tests {
     const MD5: &str = "900150983cd24fb0d6963f7d28e17f72";
 
     #[test]
-    fn a_size_that_is_too_long_for_its_column_is_read() {
+    fn a_size_wider_than_its_column_is_read() {
         for size in [0, 9_999_999_999, 12_345_678_901, u64::MAX] {
             let line = format!("{size:>10}  {MD5}   a b ");
             let list = Md5deep::new(Dialect::any());
@@ -124,12 +124,12 @@ mod tests {
     }
 
     #[test]
-    fn a_crc_is_no_size() {
+    fn a_crc_is_not_taken_for_a_size() {
         assert!(!Md5deep::new(Dialect::any()).detect(format!("12345678  {MD5}  a\n").as_bytes()));
     }
 
     #[test]
-    fn anything_else_is_wrong() {
+    fn other_lines_are_wrong() {
         for line in
             ["a", "         3", &format!("         3  {MD5}"), &format!("         3 {MD5}  a")]
         {

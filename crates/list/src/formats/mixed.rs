@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_without_a_digest_is_wrong_but_not_to_gnu() {
+    fn a_line_without_a_digest_is_wrong_except_in_gnu_mode() {
         for line in [format!("{:32}  a", ""), format!("{:>32}  a", "ERROR")] {
             let (any, md5) = (Dialect::any(), Dialect::only(Algorithm::Md5));
             assert_eq!(one(any, line.as_bytes()), Line::Wrong(Wrong::NothingKnown));
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn blanks_before_and_a_return_after_are_ignored() {
+    fn leading_blanks_and_trailing_returns_are_ignored() {
         let md5 = Dialect::only(Algorithm::Md5);
         assert_eq!(name(md5, &format!(" \t {MD5}  a\r")).as_deref(), Some(&b"a"[..]));
         assert_eq!(name(md5, &format!("\t\\MD5 (a\\r) = {MD5}\r")).as_deref(), Some(&b"a\r"[..]));
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn a_nul_is_malformed_wherever_it_stands() {
+    fn a_nul_anywhere_is_malformed() {
         let line = format!("{MD5}  name");
         assert!(matches!(one(Dialect::any(), line.as_bytes()), Line::Record { .. }));
         for at in 0..line.len() {
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn a_nul_ends_the_name_where_it_does_in_c() {
+    fn a_nul_ends_the_name_as_in_c() {
         let md5 = Dialect::only(Algorithm::Md5);
         // GNU md5sum 9.12 opens these names.
         for (line, expected) in [
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_escaped_only_after_a_backslash_and_before_a_newline() {
+    fn names_are_unescaped_only_after_a_backslash_and_before_a_newline() {
         let any = Dialect::any();
         let nul = any.with_ending(Ending::Nul);
         assert_eq!(name(any, &format!("{MD5}  a\\nb")).as_deref(), Some(&b"a\\nb"[..]));
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn the_dialect_says_which_algorithms() {
+    fn the_dialect_limits_the_algorithms() {
         use Algorithm::{Blake3, Crc32c, Md5, Sha1, Sha224, Sha256, Sha512, Xxh64};
         let lengths = [
             (8, Crc32c),
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn where_there_is_a_key_only_lines_that_need_it_count() {
+    fn with_a_key_only_keyed_algorithms_match() {
         let key = |length| {
             let takes_it = |algorithm: &Algorithm| algorithm.key_len() == Some(length);
             Algorithm::ALL.into_iter().filter(takes_it).collect()
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn base64_and_padded_tags_are_not_gnu_md5sums() {
+    fn gnu_mode_rejects_base64_and_padded_tags() {
         let padded = format!("MD5   (f) = {MD5}");
         for line in ["MD5 (f) = 1B2M2Y8AsgTpgAmY7PhCfg==", "1B2M2Y8AsgTpgAmY7PhCfg==  f", &padded] {
             assert_eq!(algorithm(Dialect::any(), line), Some(Algorithm::Md5), "{line}");

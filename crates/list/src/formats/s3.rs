@@ -180,7 +180,7 @@ mod tests {
 
     /// In the form of the examples in the AWS CLI's reference.
     #[test]
-    fn lists_of_aws_are_read() {
+    fn aws_lists_are_read() {
         let list = r#"{
             "Contents": [
                 {
@@ -208,14 +208,14 @@ mod tests {
     }
 
     #[test]
-    fn a_list_of_no_object_says_so() {
+    fn a_list_without_objects_is_wrong() {
         assert_eq!(read("{\n    \"RequestCharged\": null\n}"), [Line::Wrong(Wrong::NoObject)]);
         let head = "{\"RequestCharged\": \"requester\", \"ContentLength\": 3}";
         assert_eq!(read(head), [Line::Wrong(Wrong::NoName)]);
     }
 
     #[test]
-    fn objects_in_two_members_are_not_passed_over() {
+    fn objects_in_two_members_are_wrong() {
         let (a, b) = (r#"[{"Key": "a", "Size": 3}]"#, r#"[{"Key": "b", "Size": 3}]"#);
         for list in [
             format!("{{\"Contents\": {a}, \"Contents\": {b}}}"),
@@ -239,13 +239,13 @@ mod tests {
     }
 
     #[test]
-    fn a_size_below_nothing_is_wrong_but_rclones() {
+    fn a_negative_size_is_wrong_except_rclones() {
         assert_eq!(records(r#"{"Path": "a", "Size": -1}"#)[0].size, None);
         assert_eq!(read(r#"{"Path": "a", "Size": -3}"#), [Line::Wrong(Wrong::Size)]);
     }
 
     #[test]
-    fn a_list_that_says_that_there_is_more_is_wrong() {
+    fn a_truncated_listing_is_wrong() {
         let object = r#"{"Key": "a", "Size": 3}"#;
         for (before, behind) in [
             ("\"IsTruncated\" : true, ", ""),
@@ -268,7 +268,7 @@ mod tests {
 
     /// As `aws s3api list-objects-v2 --delimiter /` prints it.
     #[test]
-    fn a_list_that_leaves_out_what_is_below_prefixes_is_wrong() {
+    fn a_listing_with_common_prefixes_is_wrong() {
         let object = r#"{"Key": "a", "Size": 3}"#;
         let prefixes = r#""CommonPrefixes": [{"Prefix": "sub/"}]"#;
         for list in [
@@ -313,7 +313,7 @@ mod tests {
 
     /// As rclone 1.60.1 prints it.
     #[test]
-    fn lists_of_rclone_are_read() {
+    fn rclone_lists_are_read() {
         let list = r#"[
 {"Path":"a","Name":"a","Size":3,"MimeType":"application/octet-stream","ModTime":"2026-11-23T21:46:35.662888434Z","IsDir":false,"Hashes":{"crc32":"352441c2","md5":"900150983cd24fb0d6963f7d28e17f72","whirlpool":"4e","xxh3":"78af5f94892f3950","sha1":""}},
 {"Path":"sub","Name":"sub","Size":-1,"MimeType":"inode/directory","ModTime":"2026-11-23T21:46:35Z","IsDir":true}
@@ -327,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_of_mc_are_read() {
+    fn mc_lists_are_read() {
         let list = r#"{"status":"success","type":"folder","lastModified":"2023-01-02T03:04:05Z","size":0,"key":"sub/","etag":"","url":"u"}
 {"status":"success","type":"file","lastModified":"2023-01-02T03:04:05.6Z","size":3,"key":"a","etag":"900150983cd24fb0d6963f7d28e17f72","url":"u","versionOrdinal":1}
 {"status":"error","error":{"message":"Unable to list folder.","cause":{"message":"Access Denied."}}}

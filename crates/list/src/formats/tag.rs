@@ -130,7 +130,7 @@ mod tests {
     const ALL: fn() -> Algorithms = || Algorithm::ALL.into_iter().collect();
 
     #[test]
-    fn bsd_and_openssl_are_read() {
+    fn bsd_and_openssl_lines_are_read() {
         let digest = Digest::from_hex(Algorithm::Crc32c, b"e3069283").unwrap();
         for line in [
             "CRC32C (a b) = e3069283",
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_may_hold_what_ends_a_name() {
+    fn a_name_may_contain_the_end_marker() {
         for (line, name) in [
             ("CRC32C (a) = b) = e3069283", "a) = b"),
             ("CRC32C () = e3069283", ""),
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_a_tagged_line_is_none() {
+    fn untagged_lines_have_no_tag() {
         for line in [
             "",
             "CRC32C",

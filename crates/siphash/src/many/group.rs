@@ -224,7 +224,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn buckets_rise_and_hold_what_is_alike() {
+    fn buckets_rise_with_the_number_of_words() {
         let mut first_of_bucket = 0;
         for words in 0..1_usize << 16 {
             let bucket = bucket_of(WORD_LEN * words);

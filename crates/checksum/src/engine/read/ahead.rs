@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn all_bytes_come_in_order_whatever_the_length() {
+    fn all_bytes_arrive_in_order_for_every_length() {
         for reader in readers() {
             for length in [0, 1, PAGE, 2 * PAGE, 2 * PAGE + 1, 4 * PAGE, 7 * PAGE - 1] {
                 let content: Vec<u8> = (0..length).map(|i| (i % 251) as u8).collect();
@@ -355,7 +355,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_file_has_become_longer_by_is_read() {
+    fn appended_bytes_are_read() {
         for reader in readers() {
             let mut file = tempfile::tempfile().unwrap();
             file.write_all(&[1; PAGE + 1]).unwrap();
@@ -369,7 +369,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_cannot_be_read_is_an_error_of_the_lane_only() {
+    fn a_read_error_affects_its_lane_only() {
         for reader in readers() {
             let folder = OwnedFd::from(std::fs::File::open("/").unwrap());
             let mut lane = reader.lane(0);

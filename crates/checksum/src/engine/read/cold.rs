@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn to_look_at_any_offset_leaves_the_position_where_it_is() {
+    fn a_cache_probe_keeps_the_file_position() {
         let mut file = tempfile::tempfile().unwrap();
         file.write_all(b"abc").unwrap();
         let file = OwnedFd::from(file);
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_from_the_medium_is_noticed_once() {
+    fn a_read_from_the_medium_is_reported_once() {
         let cold_reads = ColdReads::default();
         let _ = cold_reads.are_new();
         assert!(!cold_reads.are_new());

@@ -361,7 +361,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn the_handler_is_there_while_there_are_workers_that_map() {
+    fn the_handler_is_installed_while_workers_map() {
         let _alone = alone();
         let handler = || level_of(&action(None).unwrap());
         assert_eq!(handler(), None);
@@ -375,7 +375,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn only_windows_that_are_entered_become_zeros_from_the_fault_on() {
+    fn only_entered_windows_become_zeros_after_a_fault() {
         let _alone = alone();
         let page = page_size();
         let guard = guard().unwrap();
@@ -412,7 +412,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn the_rest_of_a_window_is_whole_pages_of_any_size() {
+    fn zeroed_remainders_are_whole_pages() {
         for page in [4 << 10, 16 << 10, 64 << 10] {
             let start = 7 * page;
             let window = start..start + 3 * page - 5;
@@ -432,7 +432,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_thread_that_maps_has_the_signal_unblocked() {
+    fn a_mapping_thread_unblocks_the_signal() {
         let _alone = alone();
         let is_blocked = || {
             let blocked = block(libc::SIG_UNBLOCK).unwrap();

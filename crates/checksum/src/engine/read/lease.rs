@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_writer_is_known_while_the_file_is_open_for_writing() {
+    fn a_writer_is_detected_while_it_has_the_file_open() {
         let named = tempfile::NamedTempFile::new().unwrap();
         let reader = OwnedFd::from(File::open(named.path()).unwrap());
         if !has_writer(&reader) {
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_cannot_be_asked_about_has_no_writer() {
+    fn files_without_leases_have_no_known_writer() {
         let null = OwnedFd::from(File::open("/dev/null").unwrap());
         assert_eq!((has_writer(&null), known_writer(&null)), (false, None));
         assert!(!has_writer(&OwnedFd::from(File::open("/proc/self/stat").unwrap())));

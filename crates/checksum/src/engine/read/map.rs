@@ -315,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn both_ways_are_timed_and_leave_nothing_behind() {
+    fn timing_maps_and_reads_leaves_no_window() {
         let _alone = alone();
         let file = file_of(2 * WINDOW);
         let windows = Rc::new(Windows::new(None));
@@ -340,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mapping_that_fails_takes_no_memory_of_others() {
+    fn a_failed_mapping_leaves_other_memory_mapped() {
         const ROUNDS: usize = 2000;
         const PIECES: usize = 16;
         let _alone = alone();
@@ -386,7 +386,7 @@ mod tests {
     /// A file that goes on after the windows, of which a mapping fails, is read from where the last
     /// one ended.
     #[test]
-    fn what_cannot_be_mapped_any_more_is_read_from_its_place() {
+    fn a_failed_mapping_continues_by_reading() {
         let _alone = alone();
         let mut content = vec![7; WINDOW];
         content.extend((0..WINDOW).map(|at| (at % 251) as u8));
@@ -415,7 +415,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cut_file_is_survived_by_a_thread_that_had_the_signal_blocked() {
+    fn truncation_is_survived_with_the_signal_blocked() {
         let _alone = alone();
         let was_blocked = fault::block(libc::SIG_BLOCK).unwrap();
         let file = file_of(WINDOW);

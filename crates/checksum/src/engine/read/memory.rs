@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_region_begins_as_zeros_and_keeps_what_is_written() {
+    fn a_region_starts_zeroed_and_keeps_writes() {
         let page = page_size();
         let region = Region::zeros(3 * page).unwrap();
         // SAFETY: only this test has the region, and each slice ends before the next begins.
@@ -89,7 +89,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "100..102")]
-    fn nothing_beyond_it_is_given_out() {
+    fn access_past_the_region_panics() {
         let region = Region::zeros(101).unwrap();
         // SAFETY: only this test has it.
         unsafe { region.bytes(100..102) };

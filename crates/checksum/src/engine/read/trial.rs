@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn what_takes_less_in_its_best_trial_is_chosen() {
+    fn the_faster_best_trial_wins() {
         let (file, version) = file();
         let outlier = [500 * MS, 500 * MS];
         for (mapped, read, expected) in
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_mapped_is_read() {
+    fn an_unmappable_file_is_read() {
         let (file, version) = file();
         let Some(trial) = due(&file, &version) else { return };
         assert_eq!(trial.step(&file, &version), Step::Try(Way::Map));
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn files_with_holes_and_those_of_no_medium_are_read_without_a_trial() {
+    fn sparse_and_memory_files_are_read_without_a_trial() {
         let hole = tempfile::tempfile().unwrap();
         hole.set_len(1 << 30).unwrap();
         let pseudo = std::fs::File::open("/proc/self/maps").unwrap();

@@ -209,7 +209,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_is_read_once_reads_cannot_be_waited_for() {
+    fn reads_stop_when_waiting_fails() {
         let Ok(mut queue) = Queue::with_ring(2, 2) else { return };
         let file = OwnedFd::from(std::fs::File::open("/dev/zero").unwrap());
         // SAFETY: only this test has the memory.

@@ -9,7 +9,7 @@ use crate::engine::Source;
 
 /// Whoever gives the jobs may wait for what came of one before giving the next.
 #[test]
-fn without_threads_each_job_is_done_before_the_next_is_pulled() {
+fn without_threads_jobs_run_one_by_one() {
     let (out, is_out) = mpsc::channel();
     let job = |context| Job { source: Source::Nothing, algorithms: Algorithms::NONE, context };
     let rest = (1..5).inspect(move |_| is_out.recv().unwrap());
@@ -66,7 +66,7 @@ fn run_that_panics(order: [usize; 3]) -> Run<()> {
 }
 
 #[test]
-fn of_several_panics_the_first_is_the_callers() {
+fn the_first_of_several_panics_reaches_the_caller() {
     for order in [[0, 1, 2], [1, 2, 0], [2, 1, 0]] {
         let mut run = run_that_panics(order);
         let panic = catch_unwind(AssertUnwindSafe(|| run.next())).map(drop).unwrap_err();
@@ -78,7 +78,7 @@ fn of_several_panics_the_first_is_the_callers() {
 
 /// Nor does it abort the process where the caller panics at the same time.
 #[test]
-fn a_run_that_is_dropped_tells_of_no_panic() {
+fn a_dropped_run_reports_no_panic() {
     drop(run_that_panics([0, 1, 2]));
     let callers = catch_unwind(|| {
         let _run = run_that_panics([2, 0, 1]);

@@ -464,7 +464,7 @@ mod tests {
     /// Where a worker has taken many jobs that promised to be short, and one of them is not, the
     /// others do not wait for it.
     #[test]
-    fn long_files_do_not_stick_to_the_worker_that_met_the_first() {
+    fn long_files_spread_over_the_workers() {
         const SHORT: usize = 6 * ROUND;
         const LONG: usize = 60;
         /// As many of the long ones at most are under way together with the first.

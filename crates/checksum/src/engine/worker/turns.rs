@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn cold_jobs_are_begun_in_the_order_of_their_inodes() {
+    fn cold_jobs_start_in_inode_order() {
         let folder = tempfile::tempdir().unwrap();
         let paths: Vec<_> = (0..300).map(|number| folder.path().join(number.to_string())).collect();
         paths.iter().for_each(|path| fs::write(path, "abc").unwrap());
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn where_nothing_seeks_long_files_wait_for_room_and_short_ones_go_on() {
+    fn long_files_wait_for_room_and_short_ones_continue() {
         const LONG: usize = MOST_DEFERRED - 1;
         for io in Io::ALL.into_iter().filter(|io| io.check().is_ok()) {
             let folder = tempfile::tempdir().unwrap();
@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn in_whatever_order_files_are_read_outcomes_are_right_and_in_theirs() {
+    fn outcomes_are_right_and_ordered_for_any_read_order() {
         for (io, threads) in Io::ALL.into_iter().flat_map(|io| [(io, 1), (io, 3)]) {
             if io.check().is_err() {
                 continue;

@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn members_come_in_any_order_and_others_are_passed_over() {
+    fn members_come_in_any_order_and_unknown_ones_are_skipped() {
         let list = "\n[\n  {\"x\": [1, {\"path\": 2}], \"md5\": \"900150983CD24FB0D6963F7D28E17F72\",\
             \"sha1\": null, \"modified\": \"2023-11-14T22:13:20Z\", \"path\": \"a\\n\\u00fc\"},\n\n\
             {\"path_base64\": \"/w==\", \"size\": 18446744073709551615}\n]\n";
@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_told_with_its_line() {
+    fn invalid_rows_are_reported_with_their_lines() {
         for (object, wrong) in [
             (r#"{"path":"a","relpath":"b"}"#, Wrong::Json),
             (r#"{"path":"a","path":"b"}"#, Wrong::Json),
@@ -315,12 +315,12 @@ mod tests {
     }
 
     #[test]
-    fn an_array_that_ends_before_its_bracket_is_cut_off() {
+    fn an_array_without_its_bracket_is_incomplete() {
         assert_eq!(read("[{\"path\":\"a\",\"size\":1}\n")[1..], [(1, Line::Wrong(Wrong::CutOff))]);
     }
 
     #[test]
-    fn the_list_of_a_folder_of_dvc_is_read() {
+    fn dvc_directory_lists_are_read() {
         let list = br#"[{"md5": "900150983cd24fb0d6963f7d28e17f72", "relpath": "a/b"}]"#;
         let mut json = Json::lines(Dialect::any());
         let lines: Vec<_> = lines(list, &mut json).map(|(_, line)| line).collect();
@@ -330,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn hashes_of_powershell_are_read() {
+    fn powershell_hashes_are_read() {
         let of = |algorithm: &str| {
             format!(
                 r#"[{{"Algorithm":"{algorithm}","Hash":"900150983CD24FB0D6963F7D28E17F72","Path":"a"}}]"#
@@ -346,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn json_is_known_by_its_first_two_marks() {
+    fn json_is_detected_by_its_first_two_tokens() {
         for (head, is) in [
             ("{\"path\"", true),
             (" [ {", true),

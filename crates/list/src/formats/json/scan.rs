@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn objects_end_where_they_do_in_each_shape() {
+    fn objects_end_at_their_brace_in_each_layout() {
         let a = r#"{"path":"a}]\"[{\\","x":[{"y":[]}]}"#;
         let (b, empty) = (r#"{"Contents":1}"#, "{}");
         let expected = [a, b, empty].map(str::to_owned).to_vec();
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn commas_stand_between_objects_alone() {
+    fn misplaced_commas_are_errors() {
         let a = r#"{"path":"a"}"#;
         for list in
             [format!("[{a},]"), format!("[{a} {a}]"), format!("[{a},,{a}]"), format!("[,{a}]")]
@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_cut_off_or_broken_is_known() {
+    fn truncated_or_broken_json_is_detected() {
         let (a, cut) = (r#"{"path":"a"}"#, r#"{"path":"b"#);
         let known = vec![a.to_owned(), format!("cut {cut}")];
         assert_eq!(objects(&format!("{a}\n{cut}")), (known.clone(), false));
