@@ -253,11 +253,11 @@ fn absent(bag: &Bag, name: &[u8], manifests: String) -> Problem {
         Content::Failed(why) => Some(why),
         _ => None,
     });
-    // Of what lies in a folder that cannot be read, nothing is known.
+    // Of what lies in a directory that cannot be read, nothing is known.
     if let Some(why) = why {
         return Problem::Unreadable(why.clone());
     }
-    // Nothing that lies behind a link to a folder was looked at.
+    // Nothing that lies behind a link to a directory was looked at.
     let found = fs::canonicalize(path(&bag.root, name));
     match (found, fs::canonicalize(&bag.root)) {
         (Ok(found), Ok(root)) if found.starts_with(&root) => return Problem::LinkToFolder,

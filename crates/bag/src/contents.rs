@@ -1,4 +1,4 @@
-//! What is in the folder of a bag.
+//! What is in the directory of a bag.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -17,7 +17,7 @@ use crate::folder;
 use crate::info::Oxum;
 use crate::names::is_payload;
 
-/// What is neither file, folder nor link.
+/// What is neither file, directory nor link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Special {
@@ -92,20 +92,20 @@ impl Facts {
     }
 }
 
-/// Everything below a folder, by its name from there.
+/// Everything below a directory, by its name from there.
 #[derive(Debug, Default)]
 pub(crate) struct Contents {
     pub(crate) entries: BTreeMap<Vec<u8>, Content>,
-    /// Files and folders on another file system than the folder that they are in.
+    /// Files and directories on another file system than the directory that they are in.
     pub(crate) mounted: Vec<Vec<u8>>,
 }
 
 impl Contents {
-    /// Looks at everything but what is called `except` at the top. A folder that cannot be read is
-    /// an entry.
+    /// Looks at everything but what is called `except` at the top. A directory that cannot be read
+    /// is an entry.
     ///
     /// # Errors
-    /// The folder itself cannot be read.
+    /// The directory itself cannot be read.
     pub(crate) fn of(root: &Path, except: &str) -> io::Result<Self> {
         let mut contents = Self::default();
         let canonical = fs::canonicalize(root)?;
@@ -203,12 +203,12 @@ impl Contents {
     }
 }
 
-/// The path of a file of this name in a folder.
+/// The path of a file of this name in a directory.
 pub(crate) fn path(root: &Path, name: &[u8]) -> PathBuf {
     root.join(OsStr::from_bytes(name))
 }
 
-/// The name of an entry of a folder, itself named from the top.
+/// The name of an entry of a directory, itself named from the top.
 pub(crate) fn joined(folder: &[u8], mut name: Vec<u8>) -> Vec<u8> {
     if folder.is_empty() {
         return name;
@@ -230,8 +230,8 @@ fn special(metadata: &Metadata) -> Option<Special> {
     }
 }
 
-/// Where a link leads, seen from a folder whose path has no link in it; an error where whoever runs
-/// this may not know.
+/// Where a link leads, seen from a directory whose path has no link in it; an error where whoever
+/// runs this may not know.
 fn target(link: &Path, canonical: &Path) -> io::Result<Target> {
     let found = match fs::canonicalize(link) {
         Ok(found) => found,

@@ -1,8 +1,8 @@
-//! Makes a folder a bag, in place: what is in it moves into its `data`, by renames.
+//! Makes a directory a bag, in place: what is in it moves into its `data`, by renames.
 //!
 //! Everything is read before anything moves. So a file that cannot be read, or a name that no
-//! manifest can hold, leaves the folder as it was; so does a file that changes until it has moved.
-//! `staging.rs` says what a run leaves that is cut off.
+//! manifest can hold, leaves the directory as it was; so does a file that changes until it has
+//! moved. `staging.rs` says what a run leaves that is cut off.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -47,7 +47,7 @@ impl Default for CreateOptions {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Prepared {
-    /// There is a folder to be made a bag.
+    /// There is a directory to be made a bag.
     New(Creation),
     /// An earlier run was cut off near its end. It is finished now, as it was begun; these lie
     /// beside `data` and are not in the bag.
@@ -64,7 +64,7 @@ pub struct Created {
     pub beside: Vec<Finding>,
 }
 
-/// A folder that is to be made a bag: its files are [read](Self::read), then it
+/// A directory that is to be made a bag: its files are [read](Self::read), then it
 /// [becomes](Self::finish) one.
 ///
 /// ```
@@ -97,7 +97,7 @@ pub struct Creation {
 }
 
 impl Creation {
-    /// Looks at everything in the folder. What a run that was cut off had begun is taken back
+    /// Looks at everything in the directory. What a run that was cut off had begun is taken back
     /// first, or finished.
     ///
     /// # Errors
@@ -175,7 +175,7 @@ impl Creation {
         Ok(())
     }
 
-    /// Makes the folder a bag, if all files are what was read.
+    /// Makes the directory a bag, if all files are what was read.
     ///
     /// # Errors
     /// It is as it was then, unless the error says otherwise.
@@ -219,7 +219,7 @@ impl Creation {
         staging::seal(&staging)
     }
 
-    /// Whether a folder holds what was read, and nothing else.
+    /// Whether a directory holds what was read, and nothing else.
     fn compare(&self, folder: &Path, except: &str, was_renamed: bool) -> Result<(), BagError> {
         let contents = Contents::of(folder, except).map_err(at(folder))?;
         let mut findings = unfit(&contents, true);
@@ -288,7 +288,7 @@ pub(crate) fn unfit(contents: &Contents, is_new: bool) -> Vec<Finding> {
     found.collect()
 }
 
-/// The bag in whose payload a folder is.
+/// The bag in whose payload a directory is.
 fn bag_around(root: &Path) -> Option<PathBuf> {
     let is_around = |outer: &&Path| {
         let has_payload = root.strip_prefix(outer).is_ok_and(|inner| inner.starts_with(DATA));
@@ -297,7 +297,7 @@ fn bag_around(root: &Path) -> Option<PathBuf> {
     root.ancestors().skip(1).find(is_around).map(Path::to_owned)
 }
 
-/// Warnings about what is to be in a bag: folders that none keeps, names that other systems or
+/// Warnings about what is to be in a bag: directories that none keeps, names that other systems or
 /// tools take otherwise, and what may be in it by mistake.
 pub(crate) fn doubtful<'a>(
     root: &Path,
@@ -324,7 +324,7 @@ fn is_partial_list(path: &Path) -> bool {
     read.is_ok() && head == *b"lanesum partial "
 }
 
-/// Warnings of folders that no manifest can hold.
+/// Warnings of directories that no manifest can hold.
 fn empty_folders(contents: &Contents) -> Vec<Finding> {
     let is_empty = |entry: &Content| matches!(entry, Content::EmptyFolder);
     let empty = contents.entries.iter().filter(|(name, entry)| is_empty(entry) && *name != b"data");

@@ -1,4 +1,4 @@
-//! `bagit.txt`, which makes a folder a bag: RFC 8493 section 2.1.1.
+//! `bagit.txt`, which makes a directory a bag: RFC 8493 section 2.1.1.
 
 use std::fmt;
 

@@ -13,22 +13,22 @@ use crate::finding::{Finding, Problem};
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BagError {
-    /// What should be a folder is something else.
+    /// What should be a directory is something else.
     #[error("is no folder")]
     NotAFolder,
-    /// The folder is in the payload of a bag.
+    /// The directory is in the payload of a bag.
     #[error(
         "is in the payload of the bag {}, which would not be valid any more; make a bag outside of it",
         .0.display()
     )]
     InPayload(PathBuf),
-    /// Nothing can be written in the folder.
+    /// Nothing can be written in the directory.
     #[error("nothing can be written in it: {}", message(.0))]
     Unwritable(io::Error),
-    /// The folder is a bag.
+    /// The directory is a bag.
     #[error("is a bag already; lanesum bag update takes up what has changed in it")]
     IsABag,
-    /// The folder is no bag.
+    /// The directory is no bag.
     #[error("is no bag, for it has no bagit.txt; lanesum bag create makes it one")]
     NotABag,
     /// A run that made a bag was cut off.
@@ -116,7 +116,7 @@ impl BagError {
     }
 }
 
-/// The path of a folder without links in it.
+/// The path of a directory without links in it.
 pub(crate) fn root(folder: &Path) -> Result<PathBuf, BagError> {
     let root = fs::canonicalize(folder).map_err(at(folder))?;
     if root.is_dir() { Ok(root) } else { Err(BagError::NotAFolder) }

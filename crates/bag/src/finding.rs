@@ -74,7 +74,7 @@ pub enum Problem {
     /// `bagit.txt` is not as it must be.
     #[error(transparent)]
     Declaration(#[from] BadDeclaration),
-    /// There is no folder `data`.
+    /// There is no directory `data`.
     #[error("is no folder of the bag, and must be")]
     NoPayload,
     /// The payload has no file.
@@ -146,7 +146,7 @@ pub enum Problem {
     /// A file that is not there is to be fetched.
     #[error("is missing; fetch.txt says where it is: {}", Shown(.0))]
     ToFetch(Vec<u8>),
-    /// What manifests list, these of them, is a folder.
+    /// What manifests list, these of them, is a directory.
     #[error("is a folder, and listed as a file in {0}")]
     Folder(String),
     /// A file of the payload that no manifest lists.
@@ -176,7 +176,7 @@ pub enum Problem {
     /// It is a link to a file of the bag.
     #[error("is a link, which other systems may not keep")]
     LinkToFile,
-    /// It is a link to a folder, or lies behind one.
+    /// It is a link to a directory, or lies behind one.
     #[error("is a link to a folder, or lies behind one; no manifest can hold that")]
     LinkToFolder,
     /// It is a link, and is to be in a new bag.
@@ -259,10 +259,10 @@ pub enum Problem {
         manifest: String,
     },
 
-    /// A folder without a file in it.
+    /// A directory without a file in it.
     #[error("is an empty folder, which a bag does not keep: no manifest can hold it")]
     EmptyFolder,
-    /// It was put into a folder while that became a bag.
+    /// It was put into a directory while that became a bag.
     #[error(
         "came while this became a bag, and is not in it; move it into data/ and run lanesum bag update, or move it elsewhere"
     )]
@@ -270,7 +270,7 @@ pub enum Problem {
     /// A name that a manifest in UTF-8 cannot hold.
     #[error("its name is not UTF-8, as names in a bag must be; rename it")]
     NotUtf8,
-    /// A file or folder on another file system than the bag.
+    /// A file or directory on another file system than the bag.
     #[error(
         "is on another file system, which does not move with a bag; unmount it, or copy what is in it"
     )]

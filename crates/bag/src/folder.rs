@@ -1,4 +1,4 @@
-//! The names in a folder.
+//! The names in a directory.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -7,9 +7,9 @@ use std::path::Path;
 
 use rustix::fs::{CWD, Dir, Mode, OFlags, openat};
 
-/// All names in a folder, in no order, or none where one of them could not be read.
+/// All names in a directory, in no order, or none where one of them could not be read.
 ///
-/// The standard library's `read_dir` panics where a folder cannot be closed.
+/// The standard library's `read_dir` panics where a directory cannot be closed.
 ///
 /// # Errors
 /// The system's.

@@ -1,11 +1,11 @@
-//! Bags of BagIt, [RFC 8493]: folders whose files are listed with their digests, so that whoever
-//! gets one knows whether it is whole.
+//! Bags of BagIt, [RFC 8493]: directories whose files are listed with their digests, so that
+//! whoever gets one knows whether it is whole.
 //!
 //! | you want | take |
 //! |---|---|
 //! | to know whether a bag is complete and valid | [`Validation`] |
 //! | a look at how many files there are, and how long | [`QuickLook`] |
-//! | to make a folder a bag | [`Creation`] |
+//! | to make a directory a bag | [`Creation`] |
 //! | to take up what changed in a bag | [`Update`] |
 //!
 //! Files are read and hashed by the engine of [`lanesum_checksum`], each once for all manifests.

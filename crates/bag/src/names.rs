@@ -73,7 +73,7 @@ pub(crate) fn is_of_a_system(name: &[u8]) -> bool {
     last.starts_with(b"._") || known.iter().any(|known| last.eq_ignore_ascii_case(known))
 }
 
-/// Whether a name is of what an interrupted run of lanesum leaves, or lies in such a folder.
+/// Whether a name is of what an interrupted run of lanesum leaves, or lies in such a directory.
 pub(crate) fn is_left_over(name: &[u8]) -> bool {
     name.split(|&byte| byte == b'/').any(|part| part.starts_with(b".lanesum-"))
 }

@@ -42,7 +42,7 @@ pub(crate) struct Bag {
 
 impl Bag {
     /// # Errors
-    /// The folder cannot be read.
+    /// The directory cannot be read.
     pub(crate) fn open(root: &Path) -> io::Result<Self> {
         let mut bag = Self::look_at(root)?;
         if bag.is_declared {

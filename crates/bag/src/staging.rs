@@ -1,7 +1,7 @@
 //! Where a bag is put together, so that a run that is cut off leaves nothing half.
 //!
-//! All new files are written in a folder in the bag, `.lanesum-bag`. Its `bagit.txt` comes last: it
-//! says that everything else there is whole. From then on the files only take their places, in
+//! All new files are written in a directory in the bag, `.lanesum-bag`. Its `bagit.txt` comes last:
+//! it says that everything else there is whole. From then on the files only take their places, in
 //! which they need no thought, and `bagit.txt` does so last of all.
 //!
 //! | what is there | what an interrupted run had done | what the next one does |
@@ -9,7 +9,7 @@
 //! | no `bagit.txt` | nothing, or the files of a new bag were on their way into `data` | [takes it back](recover) |
 //! | `bagit.txt` | everything but for the last renames | [does those](finish) |
 //!
-//! No folder without a `bagit.txt` is a bag, so a new one is none until its last rename.
+//! No directory without a `bagit.txt` is a bag, so a new one is none until its last rename.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, TryLockError};
@@ -21,7 +21,7 @@ use crate::error::{BagError, at};
 use crate::folder;
 use crate::manifest::Manifest;
 
-/// The folder in the bag.
+/// The directory in the bag.
 pub(crate) const NAME: &str = ".lanesum-bag";
 
 /// The payload on its way, and where it goes.
@@ -35,7 +35,7 @@ pub(crate) fn is_unfinished(root: &Path) -> bool {
     folder::names(&root.join(NAME)).is_ok_and(|names| !names.is_empty())
 }
 
-/// Whether an earlier run was cut off when all was done but for removing the folder.
+/// Whether an earlier run was cut off when all was done but for removing the directory.
 pub(crate) fn is_left_empty(root: &Path) -> bool {
     folder::names(&root.join(NAME)).is_ok_and(|names| names.is_empty())
 }
@@ -46,7 +46,7 @@ pub(crate) fn remove_empty(root: &Path) -> Result<(), BagError> {
     fs::remove_dir(&staging).map_err(at(&staging))
 }
 
-/// Keeps others of our kind out of a folder while it is held.
+/// Keeps others of our kind out of a directory while it is held.
 ///
 /// # Errors
 /// Another one is at work there. Where a file system knows no locks there are none.
@@ -150,7 +150,7 @@ fn take_back(root: &Path) -> Result<(), BagError> {
     fs::remove_dir(&staging).map_err(at(&staging))
 }
 
-/// Begins; the folder is there and empty then.
+/// Begins; the directory is there and empty then.
 pub(crate) fn begin(root: &Path) -> Result<PathBuf, BagError> {
     let staging = root.join(NAME);
     match fs::create_dir(&staging) {
@@ -224,7 +224,7 @@ pub(crate) fn finish(root: &Path) -> Result<(), BagError> {
     fs::remove_dir(&staging).map_err(at(&staging))
 }
 
-/// Brings the names in a folder to the medium.
+/// Brings the names in a directory to the medium.
 pub(crate) fn sync(folder: &Path) -> Result<(), BagError> {
     match File::open(folder).and_then(|folder| folder.sync_all()) {
         // Some file systems have nothing to bring there.

@@ -190,7 +190,7 @@ impl Update {
         }
         let now = Contents::of(&self.root, staging::NAME).map_err(at(&self.root))?;
         let mut findings = differences(&now, &self.hashed, false);
-        // Those are not read: they are written anew, and nothing lists them.
+        // Those are not read: they are written again, and nothing lists them.
         findings.retain(|it| Manifest::of(&it.name).is_none_or(|manifest| !manifest.is_tag));
         BagError::unless_none(findings)?;
         let oxum = now.oxum();

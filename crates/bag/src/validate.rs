@@ -48,7 +48,7 @@ impl Validation {
     /// Reads the tag files, and looks at what is there. No file of the payload is read.
     ///
     /// # Errors
-    /// The folder cannot be read. What is wrong in it are findings.
+    /// The directory cannot be read. What is wrong in it are findings.
     pub fn prepare(folder: &Path) -> io::Result<Self> {
         let mut bag = Bag::open(folder)?;
         let checks = if bag.is_declared { complete(&mut bag) } else { Checks::default() };
@@ -220,7 +220,7 @@ impl QuickLook {
     /// manifest and no file of the payload is read, so this validates nothing.
     ///
     /// # Errors
-    /// The folder cannot be read.
+    /// The directory cannot be read.
     pub fn at(folder: &Path) -> io::Result<Self> {
         let mut bag = Bag::open_quickly(folder)?;
         let payload = bag.contents.oxum();

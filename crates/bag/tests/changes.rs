@@ -15,7 +15,7 @@ fn write(root: &Path, name: &str, content: &str) {
     fs::write(path, content).unwrap();
 }
 
-/// A folder of two files that have been read, to be made a bag.
+/// A directory of two files that have been read, to be made a bag.
 fn creation(root: &Path) -> Creation {
     write(root, "a", "a");
     write(root, "sub/b", "b");

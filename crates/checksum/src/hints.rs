@@ -117,25 +117,25 @@ fn is_encoded(name: &[u8]) -> bool {
 /// What entries of a list have in common whose files are not there.
 #[derive(Debug)]
 pub enum Hint<'a> {
-    /// The list says that its names are in this folder.
+    /// The list says that its names are in this directory.
     Told {
-        /// The folder.
+        /// The directory.
         folder: &'a [u8],
-        /// Whether the file of the first is in the current folder.
+        /// Whether the file of the first is in the current directory.
         is_here: bool,
         /// Whether it is beside the list, which [`Hint::Beside`] says.
         is_beside: bool,
     },
-    /// The file of the first is beside the list, in this folder.
+    /// The file of the first is beside the list, in this directory.
     Beside(&'a Path),
-    /// The file of the first is in a folder, without the folders that its name begins with.
+    /// The file of the first is in a directory, without the directories that its name begins with.
     Without {
         /// These, with the slash behind them.
         prefix: &'a [u8],
         /// Where it is.
         folder: &'a Path,
-        /// Where the files of all are without the folder that all names begin with, if they begin
-        /// with the prefix.
+        /// Where the files of all are without the directory that all names begin with, if they
+        /// begin with the prefix.
         fitting: Option<PathBuf>,
     },
     /// A name is written in another way than that of a file that is there.
@@ -144,7 +144,7 @@ pub enum Hint<'a> {
         name: &'a [u8],
         /// How it is written.
         written: &'a Written,
-        /// The folder that this file is in, unless names are as they stand.
+        /// The directory that this file is in, unless names are as they stand.
         folder: Option<&'a Path>,
     },
     /// Names are those of Windows, and no file is there by them with slashes.
@@ -168,8 +168,8 @@ pub enum Written {
     Latin1,
     /// The other way round.
     Utf8,
-    /// With backslashes, behind a drive and folders that the file's is without, if there are any:
-    /// these, with slashes.
+    /// With backslashes, behind a drive and directories that the file's is without, if there are
+    /// any: these, with slashes.
     OfWindows(Vec<u8>),
 }
 
@@ -236,7 +236,7 @@ pub fn is_escaped(list: &List) -> bool {
     lines_of(list).any(|line| line.starts_with(b"\\"))
 }
 
-/// The lines of a list once more; none of what gives them only once.
+/// The lines of a list again; none of what gives them only once.
 fn lines_of(list: &List) -> impl Iterator<Item = Vec<u8>> {
     let path = if let List::Path(path) = list { Some(path) } else { None };
     let path = path.filter(|path| path.metadata().is_ok_and(|list| list.is_file()));
@@ -275,7 +275,7 @@ pub fn unknown_column(list: &List) -> Option<String> {
     titles.find(is_of_digests).map(str::to_owned)
 }
 
-/// The folders that a name begins with, where what is behind them is there.
+/// The directories that a name begins with, where what is behind them is there.
 fn without_which_it_is(name: &[u8], is_there: impl Fn(&[u8]) -> bool) -> Option<&[u8]> {
     let ends = name.iter().enumerate().filter(|&(place, &byte)| byte == b'/' && place > 0);
     let mut prefixes = ends.map(|(place, _)| name.split_at(place + 1));
@@ -284,19 +284,19 @@ fn without_which_it_is(name: &[u8], is_there: impl Fn(&[u8]) -> bool) -> Option<
     })
 }
 
-/// A list, and the folder that its names are looked up in, where that was said.
+/// A list, and the directory that its names are looked up in, where that was said.
 #[derive(Clone, Copy, Debug)]
 pub struct Lookup<'a> {
     /// The list.
     pub list: &'a List,
-    /// That folder.
+    /// That directory.
     pub root: Option<&'a Path>,
-    /// Whether the folder of the list is it.
+    /// Whether the directory of the list is it.
     pub is_beside: bool,
 }
 
 impl<'a> Lookup<'a> {
-    /// The folder that names are looked up in, where that was said.
+    /// The directory that names are looked up in, where that was said.
     #[must_use]
     pub fn folder(&self) -> Option<&'a Path> {
         let beside = || if self.is_beside { self.list.folder() } else { None };
@@ -304,7 +304,7 @@ impl<'a> Lookup<'a> {
     }
 
     /// The name of the file that is there by another way to write this one, which is not. `told` is
-    /// the folder that the list says names are in.
+    /// the directory that the list says names are in.
     #[must_use]
     pub fn written_otherwise(&self, name: &[u8], told: Option<&[u8]>) -> Option<Vec<u8>> {
         self.otherwise(name, told).map(|otherwise| otherwise.file)
@@ -326,13 +326,13 @@ impl<'a> Lookup<'a> {
             .or_else(|| beside.and_then(|beside| otherwise(Some(beside), Some(beside))))
     }
 
-    /// The folder of the list, where names are looked up elsewhere only since nothing was said.
+    /// The directory of the list, where names are looked up elsewhere only since nothing was said.
     fn folder_of_list(&self) -> Option<&'a Path> {
         if self.root.is_none() && !self.is_beside { self.list.folder() } else { None }
     }
 }
 
-/// Where a name is in a folder. As with `--root`, those that begin with a slash are, too.
+/// Where a name is in a directory. As with `--root`, those that begin with a slash are, too.
 fn path_in(folder: Option<&Path>, name: &Path) -> PathBuf {
     match folder {
         Some(folder) => folder.join(name.strip_prefix("/").unwrap_or(name)),
@@ -351,7 +351,7 @@ struct Otherwise {
     written: Written,
     /// As the file is called.
     file: Vec<u8>,
-    /// The folder of the list, if it is there.
+    /// The directory of the list, if it is there.
     beside: Option<PathBuf>,
 }
 
@@ -361,9 +361,9 @@ pub struct NotFound {
     count: u64,
     /// The name of the first.
     first: Vec<u8>,
-    /// The folder that it is in by what the list says.
+    /// The directory that it is in by what the list says.
     told: Option<Vec<u8>>,
-    /// The innermost folder that all of them are in by their names, with its slash.
+    /// The innermost directory that all of them are in by their names, with its slash.
     folder: Vec<u8>,
     /// Whether one of them has what manifests of BagIt hold for `%` or the end of a line.
     is_encoded: bool,
@@ -372,7 +372,7 @@ pub struct NotFound {
 }
 
 impl NotFound {
-    /// Notes an entry. `told` is the folder that the list says names are in.
+    /// Notes an entry. `told` is the directory that the list says names are in.
     pub fn note(&mut self, name: &[u8], told: Option<&[u8]>, place: Lookup<'_>) {
         self.is_encoded |= is_encoded(name);
         if self.written.is_none() {
@@ -397,7 +397,7 @@ impl NotFound {
         self.is_encoded
     }
 
-    /// The folder that the list says the first is in.
+    /// The directory that the list says the first is in.
     #[must_use]
     pub fn told(&self) -> Option<&[u8]> {
         self.told.as_deref()
@@ -444,7 +444,7 @@ impl NotFound {
         hints.extend(beside.map(Hint::Beside));
     }
 
-    /// Of a list whose names begin with folders that are not there, but only with what is below
+    /// Of a list whose names begin with directories that are not there, but only with what is below
     /// them, as in a store.
     fn prefix<'a>(&'a self, place: Lookup<'a>) -> Option<Hint<'a>> {
         let folder = place.folder().unwrap_or(Path::new("."));

@@ -10,11 +10,11 @@ use rustix::io::Errno;
 /// Bytes of a path that the kernel takes, without the NUL.
 pub(crate) const LONGEST_PATH: usize = 4095;
 
-/// Opens the farthest folder that the kernel reaches on a path which is too long for it. Gives with
-/// it how much of the path leads there, all slashes behind it included.
+/// Opens the farthest directory that the kernel reaches on a path which is too long for it. Gives
+/// with it how much of the path leads there, all slashes behind it included.
 ///
 /// # Errors
-/// The system's, and `ENAMETOOLONG` where there is no folder to be reached.
+/// The system's, and `ENAMETOOLONG` where there is no directory to be reached.
 pub(crate) fn hop(from: BorrowedFd<'_>, path: &[u8]) -> Result<(OwnedFd, usize), Errno> {
     const FOLDER: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
     // The prefix may be as long as the kernel takes, so its slash may come one later.
@@ -26,7 +26,8 @@ pub(crate) fn hop(from: BorrowedFd<'_>, path: &[u8]) -> Result<(OwnedFd, usize),
     Ok((folder, slash + slashes))
 }
 
-/// A path that the kernel takes: the folder to open it from, and what of a path is left from there.
+/// A path that the kernel takes: the directory to open it from, and what of a path is left from
+/// there.
 pub(crate) struct Within<'a> {
     folder: Option<OwnedFd>,
     rest: &'a [u8],

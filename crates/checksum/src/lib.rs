@@ -3,7 +3,7 @@
 //! | you have | take |
 //! |---|---|
 //! | files, or parts of files | [`engine::run`]: jobs in, outcomes out, an iterator on your thread |
-//! | a folder | [`walk::walk`], whose entries make jobs |
+//! | a directory | [`walk::walk`], whose entries make jobs |
 //! | files whose ETags in S3 you want | [`etag::etags`] |
 //! | lists of checksums to check | [`check::check`]: events, and a tally for each list |
 //! | a total to show before the end is known | [`walk::Count`], [`check::files`], [`engine::Progress`] |
@@ -11,7 +11,7 @@
 //! | a list to read or write yourself | [`lanesum_list`], and [`list`](mod@list) for one that comes from a reader |
 //! | to go on where a run was interrupted | [`journal::Journal`] |
 //! | names of a list that are not there, and what to do then | [`hints`] |
-//! | a folder, and want to know whether it is what it was | [`disk`] |
+//! | a directory, and want to know whether it is what it was | [`disk`] |
 //! | a secret key | [`Key`], for the algorithms that take one |
 //!
 //! Nothing here prints, exits or looks at the environment; the program `lanesum` does that. A walk

@@ -24,8 +24,8 @@ pub enum OpenError {
 /// A list behind its start: what was looked at comes again, without the byte order mark.
 pub type Text<R> = Chain<Cursor<Vec<u8>>, Take<R>>;
 
-/// The folder that all relative names of a list are in, which a list can tell twice: two that were
-/// put together.
+/// The directory that all relative names of a list are in, which a list can tell twice: two that
+/// were put together.
 ///
 /// ```
 /// use lanesum_checksum::list::OneFolder;
@@ -39,14 +39,13 @@ pub struct OneFolder {
     first: Option<Option<Vec<u8>>>,
 }
 
-/// Names of a list are in another folder than those before.
+/// Names of a list are in another directory than those before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("its names are in another folder than those before")]
 pub struct AnotherFolder;
 
 impl OneFolder {
-    /// Takes the folder that the list tells at a record, as
-    /// [`Format::folder`] has it.
+    /// Takes the directory that the list tells at a record, as [`Format::folder`] has it.
     ///
     /// # Errors
     /// It is not that of the first record.
@@ -59,7 +58,7 @@ impl OneFolder {
         Ok(())
     }
 
-    /// The folder of the first record.
+    /// The directory of the first record.
     #[must_use]
     pub fn into_first(self) -> Option<Vec<u8>> {
         self.first.flatten()

@@ -14,7 +14,7 @@ const MD5_ABC: &str = "900150983cd24fb0d6963f7d28e17f72";
 const MD5_EMPTY: &str = "d41d8cd98f00b204e9800998ecf8427e";
 const SHA256_ABC: &str = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
 
-/// A folder with the files `abc` and `empty`, and options that look names up in it.
+/// A directory with the files `abc` and `empty`, and options that look names up in it.
 fn setting() -> (tempfile::TempDir, Options) {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("abc"), "abc").unwrap();

@@ -61,12 +61,12 @@ fn found(differences: &Differences) -> Vec<(Class, String, Option<String>)> {
     differences.iter().map(one).collect()
 }
 
-/// Folders and files of few names, so that all that can happen does.
+/// Directories and files of few names, so that all that can happen does.
 fn files() -> impl Strategy<Value = Files> {
     let name = "[ab]/[cd]/[ef]|[abg]/[e-h]|[x-z]";
     btree_map(name, 0..8_u8, 0..12).prop_map(|files| {
-        // No file is where another one has its folder; with the root's own names, since lists are
-        // seen from the folder that all names lie in.
+        // No file is where another one has its directory; with the root's own names, since lists
+        // are seen from the directory that all names lie in.
         files.into_iter().chain([("top".to_owned(), 99)]).collect()
     })
 }
@@ -133,7 +133,7 @@ proptest! {
         let trees = [write_tree(&a, &path("a")), write_tree(&b, &path("b"))];
         judge(&a, &b, &compare(trees.clone(), &options))?;
 
-        // A list of the first folder, against the second; and the other way round.
+        // A list of the first directory, against the second; and the other way round.
         let line = |(name, &content): (&String, &u8)| {
             let digests = lanesum_checksum::digests_of(options.algorithms, None, &content_of(content));
             format!("{}  ./{name}\n", digests.unwrap()[0])
@@ -159,7 +159,7 @@ fn a_renamed_directory_is_reported_once() {
     };
     new.insert("top".to_owned(), 60);
     assert_eq!(moves(&new), [(b"a/b".to_vec(), b"c".to_vec(), 50)]);
-    // Not the folder was renamed: some of it is there still.
+    // Not the directory was renamed: some of it is there still.
     new.insert("a/b/left".to_owned(), 61);
     assert_eq!(moves(&new), []);
 }
@@ -179,7 +179,7 @@ fn list_names_are_relative_to_the_directory() {
     for prefix in ["", "./", &absolute] {
         assert!(are_equal(prefix, &options), "{prefix}");
     }
-    // Of another folder, until somebody says that it is the same.
+    // Of another directory, until somebody says that it is the same.
     for prefix in ["photos/", "/elsewhere/"] {
         assert!(!are_equal(prefix, &options), "{prefix}");
     }
@@ -212,7 +212,7 @@ fn names_outside_the_directory_do_not_match() {
         let differences = compare(sides, &Options::default());
         differences.iter().map(|it| it.class).collect()
     };
-    // Seen from the folder, or from where they stand; two of them are elsewhere.
+    // Seen from the directory, or from where they stand; two of them are elsewhere.
     assert_eq!(classes([list.clone(), tree.clone()]).len(), 4);
     let classes = classes([list, tree]);
     assert!(classes.contains(&Class::Missing), "{classes:?}");

@@ -153,7 +153,7 @@ fn a_file_in_parts_is_counted_once() {
     }
 }
 
-/// Also one that is read once more, as the first part sizes do not hold; and one that is not there.
+/// Also one that is read again, as the first part sizes do not hold; and one that is not there.
 #[test]
 fn a_file_read_again_is_counted_once() {
     const SIZE: usize = 20 << 20;

@@ -19,8 +19,8 @@ use crate::{EventSystem, TestClock, nanos};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Shutdown {
-    /// Waits until each has run at its time; a repeating one runs once more. With a
-    /// [`TestClock`] somebody else has to move it meanwhile.
+    /// Waits until each has run at its time; a repeating one runs again. With a [`TestClock`]
+    /// somebody else has to move it meanwhile.
     Drain,
     /// Drops them. Waits for the actions that have begun.
     DropPending,

@@ -137,7 +137,7 @@ impl Timer {
     }
 
     /// Takes note of an expiry, or that the clock was set (`ECANCELED`). Either way the timer is to
-    /// be set anew.
+    /// be set again.
     fn fired(&self) {
         let _ = rustix::io::read(&self.fd, &mut [0_u8; 8]);
         self.set_to.store(u64::MAX, Ordering::Relaxed);

@@ -107,7 +107,7 @@ macro_rules! instruction_sets {
             /// Runs a kernel in `width` lanes.
             ///
             /// # Panics
-            /// When `width` is not one of [`widths`](Self::widths).
+            /// Panics if `width` is not one of [`widths`](Self::widths).
             #[inline]
             pub fn run<K: Kernel>(self, width: usize, kernel: K) -> K::Output {
                 match self.0 {
@@ -129,7 +129,7 @@ macro_rules! instruction_sets {
             /// Runs a kernel of 64-bit words in `width` lanes.
             ///
             /// # Panics
-            /// When `width` is not one of [`widths_64`](Self::widths_64).
+            /// Panics if `width` is not one of [`widths_64`](Self::widths_64).
             #[inline]
             pub fn run_64<K: Kernel64>(self, width: usize, kernel: K) -> K::Output {
                 match self.0 {

@@ -25,7 +25,7 @@ impl<'a> Blocks<'a> {
     /// The first `count` blocks of each input.
     ///
     /// # Panics
-    /// When an input is shorter than `count * BLOCK_LEN` bytes.
+    /// Panics if an input is shorter than `count * BLOCK_LEN` bytes.
     #[inline(always)]
     #[must_use]
     pub fn new(inputs: &'a [&'a [u8]], count: usize) -> Self {
@@ -54,7 +54,7 @@ impl<'a> Blocks<'a> {
     /// The same of the inputs `first .. first + lanes`.
     ///
     /// # Panics
-    /// When there are not so many.
+    /// Panics if there are not so many.
     #[inline(always)]
     #[must_use]
     pub fn lanes(&self, first: usize, lanes: usize) -> Self {

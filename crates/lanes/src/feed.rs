@@ -69,7 +69,7 @@ pub trait Compression {
 /// ```
 ///
 /// # Panics
-/// When a part has fewer inputs than lanes, or the compression does not take all turns.
+/// Panics if a part has fewer inputs than lanes, or the compression does not take all turns.
 #[inline(always)]
 pub fn compress<C: Compression, W: Word>(
     compression: &mut C,
@@ -152,7 +152,7 @@ impl<W: Word> BlockFeed<'_, W> {
     /// Takes turn number `turn`, 0 to 15. For speed it should be a constant.
     ///
     /// # Panics
-    /// When it is not the next one.
+    /// Panics if it is not the next one.
     #[inline(always)]
     pub fn turn(&mut self, turn: usize) {
         assert!(turn == self.turns && turn < TURNS, "not the next turn");

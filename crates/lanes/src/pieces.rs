@@ -49,7 +49,7 @@ impl<'a, O: Offset> Pieces<'a, O> {
     /// One piece less than there are offsets, if there are any.
     ///
     /// # Panics
-    /// When an offset is negative, less than the one before or beyond the buffer.
+    /// Panics if an offset is negative, less than the one before or beyond the buffer.
     #[inline]
     #[must_use]
     pub fn new(buffer: &'a [u8], offsets: &'a [O]) -> Self {
@@ -82,7 +82,7 @@ impl<'a, O: Offset> Pieces<'a, O> {
     /// `count` of them from `first` on.
     ///
     /// # Panics
-    /// When there are not so many.
+    /// Panics if there are not so many.
     #[inline(always)]
     #[must_use]
     pub fn range(&self, first: usize, count: usize) -> Self {
@@ -92,7 +92,7 @@ impl<'a, O: Offset> Pieces<'a, O> {
     /// Piece `place`.
     ///
     /// # Panics
-    /// When there are not so many.
+    /// Panics if there are not so many.
     #[inline(always)]
     #[must_use]
     pub fn get(&self, place: usize) -> &'a [u8] {

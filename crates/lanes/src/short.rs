@@ -68,7 +68,7 @@ impl<'a> ShortPieces<'a> {
     /// bytes: if not, there are none afterwards.
     ///
     /// # Panics
-    /// When there is no piece, or more than [`CHUNK`].
+    /// Panics if there is no piece, or more than [`CHUNK`].
     #[inline(always)]
     #[must_use]
     pub fn sort<W: Word64, O: Offset>(&mut self, buffer: &'a [u8], offsets: &[O]) -> bool {
@@ -120,7 +120,7 @@ impl<'a> ShortPieces<'a> {
     /// Puts a value of each piece from `first` on into the piece's place before sorting.
     ///
     /// # Panics
-    /// When there are not so many pieces, or not as many places as pieces.
+    /// Panics if there are not so many pieces, or not as many places as pieces.
     #[inline(always)]
     pub fn scatter<T: Copy>(&self, first: usize, values: &[T], places: &mut [T]) {
         assert!(places.len() == self.count);
@@ -137,7 +137,7 @@ impl<'a> ShortPieces<'a> {
     /// One piece for each of `width` lanes, from `first` on.
     ///
     /// # Panics
-    /// When there are not so many.
+    /// Panics if there are not so many.
     #[inline(always)]
     #[must_use]
     pub fn lanes(&self, first: usize, width: usize) -> ShortLanes<'_> {

@@ -46,13 +46,13 @@ pub trait Word: Numbers + sealed::Sealed {
     /// Four words from rows of bytes: row `i` is lane `i` of each of them, little-endian.
     ///
     /// # Panics
-    /// When there are fewer rows than lanes.
+    /// Panics if there are fewer rows than lanes.
     fn load_rows(rows: &[[u8; 16]]) -> [Self; 4];
 
     /// Puts four words into such rows.
     ///
     /// # Panics
-    /// When there are fewer rows than lanes.
+    /// Panics if there are fewer rows than lanes.
     fn store_rows(words: [Self; 4], rows: &mut [[u8; 16]]);
 
     /// Word `number` of a block: of the row, lane `i` of the word from lane `first + i`, or where

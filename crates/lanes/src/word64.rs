@@ -22,13 +22,13 @@ pub trait Word64: Copy + Sealed {
     /// Takes the first `LANES` values.
     ///
     /// # Panics
-    /// When there are fewer.
+    /// Panics if there are fewer.
     fn load(values: &[u64]) -> Self;
 
     /// Puts the lanes into the first `LANES` places.
     ///
     /// # Panics
-    /// When there are fewer.
+    /// Panics if there are fewer.
     fn store(self, values: &mut [u64]);
 
     /// The same value. In a register of one lane, and in those of AVX-512, it is there before the
@@ -108,34 +108,34 @@ pub trait Word64: Copy + Sealed {
     /// results is of input `first + i`.
     ///
     /// # Panics
-    /// When not all inputs have these words, or the lanes are not all lanes of `source`.
+    /// Panics if not all inputs have these words, or the lanes are not all lanes of `source`.
     fn load_pair<S: Source>(source: &S, first: usize, index: usize) -> [Self; 2];
 
     /// Word `index` of the inputs `first .. first + LANES`.
     ///
     /// # Panics
-    /// When not all inputs have it, or the lanes are not all lanes of `source`.
+    /// Panics if not all inputs have it, or the lanes are not all lanes of `source`.
     fn load_word<S: Source>(source: &S, first: usize, index: usize) -> Self;
 
     /// The rests of the inputs `first .. first + LANES` as numbers: of each its last `length % 8`
     /// bytes.
     ///
     /// # Panics
-    /// When the lanes are not all lanes of `source`.
+    /// Panics if the lanes are not all lanes of `source`.
     fn load_rest<S: Source>(source: &S, first: usize) -> Self;
 
     /// Words `index` and `index + 1` of the inputs `first .. first + LANES`, whether they have them
     /// or not: with zeros for the bytes beyond their ends.
     ///
     /// # Panics
-    /// When the lanes are not all lanes of `source`.
+    /// Panics if the lanes are not all lanes of `source`.
     fn load_pair_or_zeros<S: Source>(source: &S, first: usize, index: usize) -> [Self; 2];
 
     /// Puts those of `numbers` that are within a range to the front of `picked`, in their order,
     /// and says how many these are. What it writes beyond them is nothing.
     ///
     /// # Panics
-    /// When there is not room for these and [`PICK_ROOM`] more.
+    /// Panics if there is not room for these and [`PICK_ROOM`] more.
     #[inline(always)]
     fn pick(numbers: &[u32], range: RangeInclusive<u32>, picked: &mut [u32]) -> usize {
         let (first, span) = (*range.start(), range.end() - range.start());

@@ -33,7 +33,7 @@ impl<'a> Inputs<'a> {
     /// The input of a lane.
     ///
     /// # Panics
-    /// When there is no such lane.
+    /// Panics if there is no such lane.
     #[inline(always)]
     #[must_use]
     pub fn get(&self, lane: usize) -> &'a [u8] {
@@ -45,7 +45,7 @@ impl<'a> Inputs<'a> {
     /// Puts an input into a lane.
     ///
     /// # Panics
-    /// When there is no such lane.
+    /// Panics if there is no such lane.
     #[inline(always)]
     pub fn set(&mut self, lane: usize, input: &'a [u8]) {
         self.starts[lane] = input.as_ptr();
@@ -56,7 +56,7 @@ impl<'a> Inputs<'a> {
     /// first one's input.
     ///
     /// # Panics
-    /// When there are not so many lanes.
+    /// Panics if there are not so many lanes.
     #[inline(always)]
     pub fn words(&mut self, lanes: usize, width: usize) -> Words<'_> {
         let (start, length) = (self.starts[0], self.lengths[0]);
@@ -114,25 +114,25 @@ pub trait Source: Copy + sealed::Source {
     /// `M` bytes, which are whole words, from word `index` on of the input of a lane.
     ///
     /// # Panics
-    /// When these are not within the words that all inputs have, or there is no such lane.
+    /// Panics if these are not within the words that all inputs have, or there is no such lane.
     fn at<const M: usize>(&self, lane: usize, index: usize) -> &[u8; M];
 
     /// The last eight bytes of the input of a lane.
     ///
     /// # Panics
-    /// When some input has no whole word, or there is no such lane.
+    /// Panics if some input has no whole word, or there is no such lane.
     fn last(&self, lane: usize) -> &[u8; WORD_LEN];
 
     /// The whole input of a lane.
     ///
     /// # Panics
-    /// When there is no such lane.
+    /// Panics if there is no such lane.
     fn input(&self, lane: usize) -> &[u8];
 
     /// The lengths of the inputs of the lanes `first .. first + W::LANES`, in bytes.
     ///
     /// # Panics
-    /// When there are no such lanes.
+    /// Panics if there are no such lanes.
     fn lengths<W: Word64>(&self, first: usize) -> W;
 }
 

@@ -73,7 +73,7 @@ pub enum NotAList {
         /// The one that undoes it.
         filter: &'static str,
     },
-    /// It is a `.dvc`, what DVC notes of a file or a folder that it tracks.
+    /// It is a `.dvc`, what DVC notes of a file or a directory that it tracks.
     #[error(
         "is what DVC notes of a file or folder, and no list; dvc status checks it, and the cache of DVC \
          has the list of a folder: files/md5/*/*.dir"

@@ -47,7 +47,7 @@ impl Plan<'_> {
     /// All kernels are compiled here, once.
     ///
     /// # Panics
-    /// When `width` is not one of the backend's, or there are fewer states or inputs.
+    /// Panics if `width` is not one of the backend's, or there are fewer states or inputs.
     pub(crate) fn run(self, backend: Backend, width: usize) {
         backend.run(width, self);
     }

@@ -66,7 +66,7 @@ where
 /// ```
 ///
 /// # Panics
-/// When there are not as many digests as messages.
+/// Panics if there are not as many digests as messages.
 pub fn md5_many_into<I, D>(messages: I, out: &mut [D])
 where
     I: IntoIterator<Item: AsRef<[u8]>>,
@@ -86,7 +86,7 @@ where
 /// ```
 ///
 /// # Panics
-/// When there are not as many digests as messages.
+/// Panics if there are not as many digests as messages.
 pub fn md5_many_into_with<I, D>(backend: Backend, messages: I, out: &mut [D])
 where
     I: IntoIterator<Item: AsRef<[u8]>>,

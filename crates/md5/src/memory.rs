@@ -33,7 +33,7 @@ const FETCHED: usize = 4 * BLOCK_LEN;
 /// Puts the digest of each message into its place.
 ///
 /// # Panics
-/// When there are not as many digests as messages.
+/// Panics if there are not as many digests as messages.
 pub(crate) fn hash(backend: Backend, messages: &[&[u8]], digests: &mut [State]) {
     assert!(messages.len() == digests.len());
     let mut scheduler = Scheduler::new(backend, messages, digests);

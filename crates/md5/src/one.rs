@@ -81,7 +81,7 @@ impl Md5 {
     /// whole blocks of 64.
     #[must_use]
     pub fn midstate(&self) -> Option<Midstate> {
-        // Past 2^64 bytes the length begins anew, at a whole block again.
+        // Past 2^64 bytes the length begins again, at a whole block again.
         if self.buffer.is_empty() { Midstate::new(self.state, self.length) } else { None }
     }
 

@@ -75,7 +75,7 @@ impl PaddedTail {
     /// That of a message of `length` bytes, of which `rest` are the last.
     ///
     /// # Panics
-    /// When they take more than two blocks.
+    /// Panics if they take more than two blocks.
     #[inline]
     pub(crate) fn of(rest: &[u8], length: u64) -> Self {
         let mut bytes = [0; 2 * BLOCK_LEN];
@@ -87,7 +87,7 @@ impl PaddedTail {
     /// Becomes that of a message of `length` bytes, of which `rest` are the last.
     ///
     /// # Panics
-    /// When they take more than two blocks.
+    /// Panics if they take more than two blocks.
     #[cfg(feature = "alloc")]
     #[inline]
     pub(crate) fn write(&mut self, rest: &[u8], length: u64) {

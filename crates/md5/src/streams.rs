@@ -123,7 +123,7 @@ impl<S: Stream> Lanes<S> {
     /// Puts a stream into a free lane.
     ///
     /// # Panics
-    /// When [`is_full`](Self::is_full).
+    /// Panics if [`is_full`](Self::is_full).
     pub fn push(&mut self, stream: S) {
         self.push_behind(Midstate { state: INITIAL_STATE, length: 0 }, stream);
     }
@@ -142,7 +142,7 @@ impl<S: Stream> Lanes<S> {
     /// ```
     ///
     /// # Panics
-    /// When [`is_full`](Self::is_full).
+    /// Panics if [`is_full`](Self::is_full).
     pub fn push_behind(&mut self, midstate: Midstate, stream: S) {
         assert!(!self.is_full(), "all {} lanes are taken", self.capacity());
         self.states[self.lanes.len()] = midstate.state;
@@ -158,7 +158,7 @@ impl<S: Stream> Lanes<S> {
     /// Call these to put several streams in at once, or to do something else in between.
     ///
     /// # Panics
-    /// When a stream has panicked before; and with it when it does.
+    /// Panics if a stream has panicked before; and with it when it does.
     pub fn pop(&mut self) -> Option<(S, Md5Digest)> {
         loop {
             let finished = self.take_finished();
@@ -172,7 +172,7 @@ impl<S: Stream> Lanes<S> {
     /// the lanes that have no block ready.
     ///
     /// # Panics
-    /// As [`pop`](Self::pop).
+    /// Panics in the same cases as [`pop`](Self::pop).
     pub fn take_finished(&mut self) -> Option<(S, Md5Digest)> {
         self.begin();
         // From the last one down: when many end together, none is moved only to be taken out next.
@@ -191,7 +191,7 @@ impl<S: Stream> Lanes<S> {
     /// that have ended, until they are [taken out](Self::take_finished).
     ///
     /// # Panics
-    /// As [`pop`](Self::pop).
+    /// Panics in the same cases as [`pop`](Self::pop).
     pub fn advance(&mut self) -> bool {
         self.begin();
         for (ready, lane) in self.ready.iter_mut().zip(&mut self.lanes) {
@@ -360,7 +360,7 @@ impl<S: Stream> Lane<S> {
     /// Ends the message, unless it goes on elsewhere.
     ///
     /// # Panics
-    /// When it is cut within a block: no state stands for that.
+    /// Panics if it is cut within a block: no state stands for that.
     fn end(&mut self) {
         self.ended = true;
         if self.stream.is_cut() {

@@ -12,7 +12,7 @@
 //! child chooses as such a CPU would, so that any CPU with AVX-512 counts for all of them.
 //!
 //! `make test-instructions` runs this with the optimisation of a release; only those counts mean
-//! anything. `make record-instructions` writes the record anew.
+//! anything. `make record-instructions` writes the record again.
 
 #![cfg(all(target_arch = "x86_64", target_os = "linux"))]
 

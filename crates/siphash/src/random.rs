@@ -9,7 +9,7 @@ impl<const C: usize, const D: usize> SipHash<C, D> {
     /// The function of a key that the system's random numbers give, another at each call.
     ///
     /// # Panics
-    /// When the system has no random numbers: on Linux, before 3.17, without `/dev/urandom`.
+    /// Panics if the system has no random numbers: on Linux, before 3.17, without `/dev/urandom`.
     #[must_use]
     pub fn random() -> Self {
         let mut key = [0; KEY_LEN];

@@ -29,8 +29,8 @@
 //! in the order of [`State::rest_of_round`], what is waited for early and rotations between; in the
 //! order of the text a Zen 4 takes 5.3 cycles, in that of compilers 5.0.
 //!
-//! `v3 ^= m` makes v3 wait once more. So words are taken two at a time, and the second is mixed
-//! into v3 in the last round of the first, where v3 waits for v0 anyway ([`State::absorb_pair`]).
+//! `v3 ^= m` makes v3 wait again. So words are taken two at a time, and the second is mixed into v3
+//! in the last round of the first, where v3 waits for v0 anyway ([`State::absorb_pair`]).
 
 use lanesum_lanes::{WORD_LEN, Word64};
 

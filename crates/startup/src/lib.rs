@@ -115,8 +115,7 @@ pub fn keep_closed_streams_closed() {
     }
 }
 
-/// Something that can be neither read nor written, nor opened once more as `/dev/stdin` or the
-/// like.
+/// Something that can be neither read nor written, nor opened again as `/dev/stdin` or the like.
 fn nothing(stream: Stream) -> Option<OwnedFd> {
     let place = |path: &str, flags| open(path, flags | OFlags::CLOEXEC, Mode::empty());
     // A place that is nothing but a place. This one has no path, so whoever looks where

@@ -83,7 +83,7 @@ impl<K, V> FloodSafeMap<K, V> {
     /// An empty map with a random key. Takes no memory until something is inserted.
     ///
     /// # Panics
-    /// As [`SipHash::random`].
+    /// Panics in the same cases as [`SipHash::random`].
     #[must_use]
     pub fn new() -> Self {
         Self::with_capacity(0)
@@ -92,7 +92,8 @@ impl<K, V> FloodSafeMap<K, V> {
     /// An empty map with a random key and room for so many entries.
     ///
     /// # Panics
-    /// As [`SipHash::random`], and when so many are more than memory can hold.
+    /// Panics in the same cases as [`SipHash::random`], and if so many are more than memory can
+    /// hold.
     #[must_use]
     pub fn with_capacity(capacity: usize) -> Self {
         Self::with_capacity_and_hasher(capacity, SipHash::random())
@@ -118,7 +119,7 @@ impl<K, V, const C: usize, const D: usize> FloodSafeMap<K, V, C, D> {
     /// An empty map under this key with room for so many entries.
     ///
     /// # Panics
-    /// When so many are more than memory can hold.
+    /// Panics if so many are more than memory can hold.
     #[must_use]
     pub fn with_capacity_and_hasher(capacity: usize, sip: SipHash<C, D>) -> Self {
         Self { table: HashTable::with_capacity(capacity), sip }
@@ -314,7 +315,7 @@ impl<K: Key, V, const C: usize, const D: usize> FloodSafeMap<K, V, C, D> {
     /// Makes room for so many more entries than there are.
     ///
     /// # Panics
-    /// When so many are more than memory can hold.
+    /// Panics if so many are more than memory can hold.
     pub fn reserve(&mut self, additional: usize) {
         if additional > self.table.capacity() - self.table.len() {
             let wanted = self.table.len().checked_add(additional).expect("capacity overflow");

@@ -25,7 +25,7 @@ impl<T> FloodSafeSet<T> {
     /// An empty set with a random key. Takes no memory until something is inserted.
     ///
     /// # Panics
-    /// As [`SipHash::random`].
+    /// Panics in the same cases as [`SipHash::random`].
     #[must_use]
     pub fn new() -> Self {
         Self(FloodSafeMap::new())
@@ -34,7 +34,8 @@ impl<T> FloodSafeSet<T> {
     /// An empty set with a random key and room for so many items.
     ///
     /// # Panics
-    /// As [`SipHash::random`], and when so many are more than memory can hold.
+    /// Panics in the same cases as [`SipHash::random`], and if so many are more than memory can
+    /// hold.
     #[must_use]
     pub fn with_capacity(capacity: usize) -> Self {
         Self(FloodSafeMap::with_capacity(capacity))
@@ -152,7 +153,7 @@ impl<T: Key, const C: usize, const D: usize> FloodSafeSet<T, C, D> {
     /// Makes room for so many more items than there are.
     ///
     /// # Panics
-    /// When so many are more than memory can hold.
+    /// Panics if so many are more than memory can hold.
     pub fn reserve(&mut self, additional: usize) {
         self.0.reserve(additional);
     }

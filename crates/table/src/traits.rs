@@ -49,7 +49,7 @@ where
     /// The value of a key.
     ///
     /// # Panics
-    /// When the key is not there.
+    /// Panics if the key is not there.
     fn index(&self, key: &Q) -> &V {
         self.get(key).expect("the map has the key")
     }

@@ -13,7 +13,7 @@ use super::{List, Options, Recognition};
 pub struct FormatOfList {
     /// Its format, with nothing read yet.
     pub format: Box<dyn Format>,
-    /// The folder that its names are in, where that is told by where the list is: a manifest of
+    /// The directory that its names are in, where that is told by where the list is: a manifest of
     /// BagIt, and any with [`Options::beside`]. What stands in a list may tell as well,
     /// [`Format::folder`].
     pub folder: Option<PathBuf>,
@@ -42,7 +42,7 @@ impl FormatOfList {
         let of_list = of_list(list, head, options);
         match list {
             List::Path(path) if options.beside => {
-                // The current folder, too, is one that counts, and not what the list says.
+                // The current directory, too, is one that counts, and not what the list says.
                 Self { folder: path.parent().map(Path::to_owned), ..of_list }
             }
             _ => of_list,

@@ -60,7 +60,7 @@ pub(super) struct Expected {
 /// What tells, beside its name, where a file is.
 #[derive(PartialEq, Eq)]
 pub(super) struct Whereabouts {
-    /// The folder that it is in by what stands before its line, which a later line may replace.
+    /// The directory that it is in by what stands before its line, which a later line may replace.
     pub(super) folder: Option<Vec<u8>>,
     /// What the name is where the list's writer does not encode names as its format wants it.
     raw_name: Option<Vec<u8>>,
@@ -79,7 +79,7 @@ pub(super) struct ExpectedLine {
 }
 
 impl Expected {
-    /// What a line says of a file in this folder, if the list says one; `None` where that is
+    /// What a line says of a file in this directory, if the list says one; `None` where that is
     /// nothing to compare it with.
     fn of(record: Record<'_>, is_tagged: bool, folder: Option<&[u8]>) -> Option<Self> {
         let Record { name, raw_name, size, digests, etag, .. } = record;
@@ -131,7 +131,7 @@ pub(super) struct Jobs<L: Iterator<Item = List>> {
     lists: Peekable<Fuse<L>>,
     options: Options,
     format: Box<dyn Format>,
-    /// The folder that the names of the list are in, where it tells.
+    /// The directory that the names of the list are in, where it tells.
     folder: Option<PathBuf>,
     /// The list that is open, and the names of its lines once they were asked for: none of what
     /// gives its lines only once.
@@ -249,7 +249,8 @@ impl<L: Iterator<Item = List>> Jobs<L> {
         }
     }
 
-    /// Where a file of this name is: in the folder that the list says before it, or that it is in.
+    /// Where a file of this name is: in the directory that the list says before it, or that it is
+    /// in.
     fn path(&self, expected: &Expected, name: &[u8]) -> PathBuf {
         let told = expected.place.as_ref().and_then(|place| place.folder.as_deref());
         self.options.path_in(name, told, self.folder.as_deref())

@@ -34,8 +34,8 @@ impl List {
         }
     }
 
-    /// The folder that it lies in: none where that is the current one, or it comes through standard
-    /// input.
+    /// The directory that it lies in: none where that is the current one, or it comes through
+    /// standard input.
     #[must_use]
     pub fn folder(&self) -> Option<&Path> {
         let Self::Path(path) = self else { return None };
@@ -74,7 +74,7 @@ pub enum ListError {
     /// It is no regular file, which may be empty, and had no line that says anything.
     #[error("no checksum line came; did what writes the list fail?")]
     NothingCame,
-    /// It was another at its end than when it was opened: cut, or written anew.
+    /// It was another at its end than when it was opened: cut, or written again.
     #[error("it changed while it was read; try again once it is at rest")]
     Changed,
     /// Reading it failed.

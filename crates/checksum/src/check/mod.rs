@@ -66,10 +66,10 @@ pub struct Options {
     /// How files are cut whose ETag is of several parts: what is tried before what clients do. The
     /// default is none.
     pub part_sizes: Vec<PartSize>,
-    /// The folder that every name is looked up in, those that begin with `/` too. Without it names
-    /// are as they stand, and `-` is standard input.
+    /// The directory that every name is looked up in, those that begin with `/` too. Without it
+    /// names are as they stand, and `-` is standard input.
     pub root: Option<PathBuf>,
-    /// Names are looked up in the folder of their list, whatever the list itself says, but for
+    /// Names are looked up in the directory of their list, whatever the list itself says, but for
     /// those that begin with `/`. [`Self::root`] comes first; of [`List::Stdin`] it does not count.
     pub beside: bool,
     /// What a check that was interrupted has verified: files that did not change since are not read
@@ -113,8 +113,8 @@ impl Options {
         }
     }
 
-    /// Where the file of a name is looked for in a list that says of a folder that names are in it,
-    /// or whose [place](FormatOfList::folder) says so.
+    /// Where the file of a name is looked for in a list that says of a directory that names are in
+    /// it, or whose [place](FormatOfList::folder) says so.
     #[must_use]
     pub fn path_in(&self, name: &[u8], told: Option<&[u8]>, place: Option<&Path>) -> PathBuf {
         let path = self.path(name);
@@ -177,7 +177,7 @@ pub enum Event {
     Checked {
         /// Its name in the list, byte for byte.
         name: Vec<u8>,
-        /// The folder that the list says names are in, where it does.
+        /// The directory that the list says names are in, where it does.
         folder: Option<Vec<u8>>,
         /// How it compares.
         verdict: Verdict,

@@ -19,7 +19,7 @@ use super::jobs::{Jobs, Note};
 use super::{List, Options, Recognition};
 use crate::{Algorithms, Source};
 
-/// More lists than this are of a folder each, as a rule, and share no files.
+/// More lists than this are of a directory each, as a rule, and share no files.
 const MOST_LISTS: usize = 64;
 
 /// Longer lists, in bytes together, are not planned for: the plan and what is kept take two or
@@ -32,8 +32,8 @@ const END: u64 = 4096;
 /// The files that have another line to come.
 #[derive(Default)]
 pub(super) struct SharedReads {
-    /// By their paths, and not by their names: lists may be of different folders. Without one it is
-    /// standard input.
+    /// By their paths, and not by their names: lists may be of different directories. Without one
+    /// it is standard input.
     files: HashMap<Option<PathBuf>, SharedFile>,
     reads: usize,
 }

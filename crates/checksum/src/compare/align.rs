@@ -1,10 +1,10 @@
 //! Sees the names of a list from where those of the other side are seen.
 //!
-//! A list was made in the folder that it is compared with (`a`), above it (`photos/a`), or with its
-//! whole path (`/home/me/photos/a`): the names tell. The way of seeing them that finds most in the
-//! folder is taken, the plainest of several; where another finds files too, that is told. That a
-//! list is of another folder, nothing tells, and files that are elsewhere now are not equal:
-//! whoever knows it says so, with [`Options::strip`].
+//! A list was made in the directory that it is compared with (`a`), above it (`photos/a`), or with
+//! its whole path (`/home/me/photos/a`): the names tell. The way of seeing them that finds most in
+//! the directory is taken, the plainest of several; where another finds files too, that is told.
+//! That a list is of another directory, nothing tells, and files that are elsewhere now are not
+//! equal: whoever knows it says so, with [`Options::strip`].
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -76,7 +76,7 @@ pub(super) fn read(inputs: &[Input; 2], options: &Options) -> Result<[Given; 2],
     Ok(given)
 }
 
-/// Leaves out what a walk would: names that match, and those in folders that do.
+/// Leaves out what a walk would: names that match, and those in directories that do.
 fn leave_out(list: &mut Given, exclude: &Exclude) {
     if exclude.is_empty() {
         return;
@@ -88,13 +88,13 @@ fn leave_out(list: &mut Given, exclude: &Exclude) {
 }
 
 /// Notes what is not missing although the walk did not find it: links, and what was left out. What
-/// lies in a folder that could not be read is neither.
+/// lies in a directory that could not be read is neither.
 fn note_passed_over(list: &mut Given, tree: &Side, root: &Path) {
     let is_inside = |name: &[u8]| {
         !name.starts_with(b"/") && name.split(|&byte| byte == b'/').all(|part| part != b"..")
     };
     let is_there = |name: &[u8]| {
-        // Where a folder is, there is no file.
+        // Where a directory is, there is no file.
         input::path(root, name).symlink_metadata().is_ok_and(|it| !it.is_dir())
     };
     let is_in_view = |name: &[u8]| is_inside(name) && tree.unread_folder(name).is_none();
@@ -107,7 +107,7 @@ fn note_passed_over(list: &mut Given, tree: &Side, root: &Path) {
     }
 }
 
-/// The list, and the folder beside it.
+/// The list, and the directory beside it.
 fn with_tree(
     mut list: Given,
     from: &List,
@@ -135,7 +135,7 @@ fn with_tree(
     Ok((list, tree))
 }
 
-/// Sees two lists from the folders that all their names lie in, if `strip`.
+/// Sees two lists from the directories that all their names lie in, if `strip`.
 fn see_alike(given: &mut [Given; 2], strip: bool) {
     let folders =
         given.each_ref().map(|given| common_folder(given.side.names()).unwrap_or_default());
@@ -164,13 +164,13 @@ fn are_common(a: &Names, one: &[u8], b: &Names, other: &[u8]) -> bool {
         .any(|name| known.contains(name))
 }
 
-/// Where the names of a list may be seen from, beside a folder: prefixes of them.
+/// Where the names of a list may be seen from, beside a directory: prefixes of them.
 struct Views {
-    /// Of nothing and the folder's own path what finds most, the plainest of several.
+    /// Of nothing and the directory's own path what finds most, the plainest of several.
     own: Vec<u8>,
     /// Of those what finds some as well, unless `own` finds all and this fewer.
     also: Option<Vec<u8>>,
-    /// The path of another folder that finds more.
+    /// The path of another directory that finds more.
     other: Option<Vec<u8>>,
 }
 
@@ -200,8 +200,8 @@ impl Views {
     }
 }
 
-/// Of the folders that all names lie in, down to this one, that without which most are found, the
-/// innermost of several, if that is more than so many.
+/// Of the directories that all names lie in, down to this one, that without which most are found,
+/// the innermost of several, if that is more than so many.
 fn fitting(common: Vec<u8>, most: usize, hits: impl Fn(&[u8]) -> usize) -> Option<Vec<u8>> {
     let folders = memchr::memchr_iter(b'/', &common).map(|slash| &common[..=slash]);
     // Of several that find as many it gives the last.
@@ -213,7 +213,7 @@ fn absolute(root: &Path) -> Option<Vec<u8>> {
     std::path::absolute(root).ok().map(|root| input::prefix(&root))
 }
 
-/// The innermost folder that all names lie in, with its slash.
+/// The innermost directory that all names lie in, with its slash.
 fn common_folder(names: &Names) -> Option<Vec<u8>> {
     let mut common: Option<Cow<'_, [u8]>> = None;
     for name in names.sample(usize::MAX) {

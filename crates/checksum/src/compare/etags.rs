@@ -1,4 +1,4 @@
-//! Files of a folder beside ETags of several parts in a list: their part size is looked for.
+//! Files of a directory beside ETags of several parts in a list: their part size is looked for.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
@@ -15,10 +15,10 @@ use crate::etag::{
 };
 use crate::{Algorithm, Algorithms, Digest, Error};
 
-/// A file of a folder that is to be read for an ETag, in little memory.
+/// A file of a directory that is to be read for an ETag, in little memory.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct EtagTask {
-    /// The folder's side, and its file there.
+    /// The directory's side, and its file there.
     pub(super) side: u8,
     pub(super) number: Number,
     digest: [u8; 16],

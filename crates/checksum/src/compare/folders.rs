@@ -1,4 +1,4 @@
-//! Folders that were renamed: many moves that are one.
+//! Directories that were renamed: many moves that are one.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use super::Difference;
 use super::matches::folders;
 use super::side::Names;
 
-/// A folder that was renamed.
+/// A directory that was renamed.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub struct FolderMove {
@@ -18,7 +18,7 @@ pub struct FolderMove {
     pub files: u64,
 }
 
-/// The folders that were renamed, in byte order of their new names. A slice otherwise.
+/// The directories that were renamed, in byte order of their new names. A slice otherwise.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FolderMoves(Vec<FolderMove>);
 
@@ -31,7 +31,7 @@ impl std::ops::Deref for FolderMoves {
 }
 
 impl FolderMoves {
-    /// The place of the folder that a file was moved with.
+    /// The place of the directory that a file was moved with.
     #[must_use]
     pub fn place_of(&self, moved: &Difference<'_>) -> Option<usize> {
         let (from, to) = folders(moved.from?, moved.name);
@@ -39,7 +39,7 @@ impl FolderMoves {
     }
 }
 
-/// Finds the folders of moves, given by their names before and now.
+/// Finds the directories of moves, given by their names before and now.
 pub(super) fn renamed<'a>(
     moves: impl Iterator<Item = (&'a [u8], &'a [u8])>,
     before: &Names,

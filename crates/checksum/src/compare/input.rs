@@ -1,4 +1,4 @@
-//! Where a side comes from: the lines of a list, or what a walk finds in a folder.
+//! Where a side comes from: the lines of a list, or what a walk finds in a directory.
 
 use std::collections::{BTreeSet, HashSet};
 use std::ffi::OsStr;
@@ -38,15 +38,15 @@ pub struct Doubts {
     pub links: u64,
     /// Whether names of a list have backslashes, and none a slash: those of Windows.
     pub has_backslashes: bool,
-    /// The folder that all names of a list lie in, where more of its files would be found on the
+    /// The directory that all names of a list lie in, where more of its files would be found on the
     /// other side with [`Options::strip`](super::Options::strip), which takes it off. Empty
     /// otherwise.
     pub would_be_seen_from: Vec<u8>,
-    /// What was taken off the names of a list, which begin with it: the folder that they are seen
-    /// from. Empty where they are as they stand.
+    /// What was taken off the names of a list, which begin with it: the directory that they are
+    /// seen from. Empty where they are as they stand.
     pub seen_from: Vec<u8>,
     /// What else they may be seen from, since there are files of these names in either way: the
-    /// folder itself, or empty where that is as they stand.
+    /// directory itself, or empty where that is as they stand.
     pub may_be_seen_from: Option<Vec<u8>>,
 }
 
@@ -67,12 +67,12 @@ impl Doubts {
 pub(super) struct Given {
     pub(super) side: Side,
     pub(super) doubts: Doubts,
-    /// The list itself, which may lie in the other side's folder.
+    /// The list itself, which may lie in the other side's directory.
     pub(super) inode: Option<Inode>,
 }
 
 impl Given {
-    /// Sees the names from a folder.
+    /// Sees the names from a directory.
     pub(super) fn see_from(&mut self, prefix: Vec<u8>) {
         self.side.names_mut().see_from(&prefix);
         self.doubts.seen_from = prefix;
@@ -81,8 +81,8 @@ impl Given {
 
 /// Reads a list to its end.
 ///
-/// Where names are not encoded as its format wants it, those are taken that are in the folder, but
-/// for those of other lines.
+/// Where names are not encoded as its format wants it, those are taken that are in the directory,
+/// but for those of other lines.
 pub(super) fn read_list(
     list: &List,
     options: &check::Options,
@@ -184,11 +184,11 @@ fn normal(name: &[u8]) -> Option<Vec<u8>> {
     Some(normal)
 }
 
-/// Walks a folder, and sorts its files; with a look at each file where its size and time are
+/// Walks a directory, and sorts its files; with a look at each file where its size and time are
 /// wanted. `list` is left out.
 ///
 /// # Errors
-/// The folder itself cannot be read. What cannot be below it is an entry.
+/// The directory itself cannot be read. What cannot be below it is an entry.
 pub(super) fn read_tree(
     root: &Path,
     options: &WalkOptions,
@@ -240,7 +240,7 @@ pub(super) fn read_tree(
     Ok(Given { side, doubts, inode: None })
 }
 
-/// The path of a folder as those of its files begin.
+/// The path of a directory as those of its files begin.
 pub(super) fn prefix(root: &Path) -> Vec<u8> {
     let mut prefix = root.as_os_str().as_bytes().to_vec();
     if !prefix.ends_with(b"/") {
@@ -249,13 +249,13 @@ pub(super) fn prefix(root: &Path) -> Vec<u8> {
     prefix
 }
 
-/// The path of a file below the folder of this prefix.
+/// The path of a file below the directory of this prefix.
 fn below<'a>(path: &'a Path, prefix: &[u8]) -> &'a [u8] {
     let path = path.as_os_str().as_bytes();
     path.strip_prefix(prefix).unwrap_or(path)
 }
 
-/// The path of the file of a name in a folder.
+/// The path of the file of a name in a directory.
 pub(super) fn path(root: &Path, name: &[u8]) -> PathBuf {
     root.join(OsStr::from_bytes(name))
 }

@@ -2,8 +2,8 @@
 //! under another name.
 //!
 //! Both are sorted by digest, and go side by side. Of a content that is there several times, an
-//! entry goes with the one that lies where the others of its folder went, then with one of the same
-//! file name, then with the next. So a folder of which many files are alike is one that was
+//! entry goes with the one that lies where the others of its directory went, then with one of the
+//! same file name, then with the next. So a directory of which many files are alike is one that was
 //! renamed.
 
 use std::cmp::{Ordering, Reverse};
@@ -248,7 +248,7 @@ fn file_name(name: &[u8]) -> &[u8] {
     memchr::memrchr(b'/', name).map_or(name, |slash| &name[slash + 1..])
 }
 
-/// Where folders went, as the files tell whose content is there once.
+/// Where directories went, as the files tell whose content is there once.
 struct Folders<'a>(HashMap<&'a [u8], &'a [u8]>);
 
 impl<'a> Folders<'a> {
@@ -275,8 +275,8 @@ impl<'a> Folders<'a> {
     }
 }
 
-/// The folders that two names lie in, less the folders at their ends that are called the same: of
-/// `a/b/x/f` and `c/x/f` they are `a/b` and `c`.
+/// The directories that two names lie in, less the directories at their ends that are called the
+/// same: of `a/b/x/f` and `c/x/f` they are `a/b` and `c`.
 pub(super) fn folders<'a>(from: &'a [u8], to: &'a [u8]) -> (&'a [u8], &'a [u8]) {
     let (mut from_end, mut to_end) = (from.len(), to.len());
     loop {
@@ -285,7 +285,7 @@ pub(super) fn folders<'a>(from: &'a [u8], to: &'a [u8]) -> (&'a [u8], &'a [u8]) 
             (Some(one), Some(other)) if from[one..from_end] == to[other..to_end] => {
                 (from_end, to_end) = (one, other);
             }
-            // A file that is called otherwise now tells nothing of its folder.
+            // A file that is called otherwise now tells nothing of its directory.
             _ if from_end == from.len() => return (b"", b""),
             _ => return (&from[..from_end], &to[..to_end]),
         }

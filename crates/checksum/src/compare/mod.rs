@@ -1,4 +1,5 @@
-//! Compares two sides, each a list or a folder: what changed, moved, was copied, is new or missing.
+//! Compares two sides, each a list or a directory: what changed, moved, was copied, is new or
+//! missing.
 //!
 //! ```text
 //! both sides are read into memory, packed and sorted         input.rs, side.rs
@@ -8,11 +9,11 @@
 //! what one side alone has is found by its content            matches.rs
 //! ```
 //!
-//! Two lists are compared without reading a file. Of two folders the files of one name and size are
-//! read, and those that may have been moved or copied: whose size is found among the files that the
-//! other side alone has. Beside a list without sizes all files are read.
+//! Two lists are compared without reading a file. Of two directories the files of one name and size
+//! are read, and those that may have been moved or copied: whose size is found among the files that
+//! the other side alone has. Beside a list without sizes all files are read.
 //!
-//! A file of a folder beside an ETag of several parts is read for the part sizes that are likely
+//! A file of a directory beside an ETag of several parts is read for the part sizes that are likely
 //! (`etags.rs`).
 //!
 //! Nothing is called equal unless a digest of both sides says so, or, where nothing was to be read,
@@ -51,9 +52,9 @@ use side::{Number, Side, State};
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Input {
-    /// A list. What it names is not read, unless the other side is a folder.
+    /// A list. What it names is not read, unless the other side is a directory.
     List(List),
-    /// A folder, with all files below it.
+    /// A directory, with all files below it.
     Tree(PathBuf),
 }
 
@@ -61,21 +62,21 @@ pub enum Input {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Options {
-    /// Look at names, sizes and, where both sides have them, times; read no file of a folder.
+    /// Look at names, sizes and, where both sides have them, times; read no file of a directory.
     pub quick: bool,
-    /// What two folders are compared by. The default is MD5.
+    /// What two directories are compared by. The default is MD5.
     pub algorithms: Algorithms,
-    /// Take the innermost folder that all names of a list lie in off them: for lists of another
-    /// copy. The folder's own path is taken off in any case.
+    /// Take the innermost directory that all names of a list lie in off them: for lists of another
+    /// copy. The directory's own path is taken off in any case.
     pub strip: bool,
     /// Which lines lists may hold.
     pub dialect: Dialect,
     /// The format of the lists. Without it each is recognised by its start.
     pub from: Option<Kind>,
-    /// How files are cut whose ETag is of several parts, in a list beside a folder: what is tried
-    /// before what clients do. The default is none.
+    /// How files are cut whose ETag is of several parts, in a list beside a directory: what is
+    /// tried before what clients do. The default is none.
     pub part_sizes: Vec<PartSize>,
-    /// How folders are walked.
+    /// How directories are walked.
     pub walk: WalkOptions,
 }
 
@@ -177,8 +178,8 @@ pub enum Basis {
 pub struct Difference<'a> {
     /// What became of it.
     pub class: Class,
-    /// Its name: on the second side, but for what only the first has. Of a folder's file the path
-    /// below the folder.
+    /// Its name: on the second side, but for what only the first has. Of a directory's file the
+    /// path below the directory.
     pub name: &'a [u8],
     /// Its name on the first side, where it was moved or copied.
     pub from: Option<&'a [u8]>,
@@ -242,10 +243,10 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    /// Reads lists and walks folders, the list first where there is one.
+    /// Reads lists and walks directories, the list first where there is one.
     ///
     /// # Errors
-    /// A list cannot be read, or is none. What is wrong in a folder is an entry.
+    /// A list cannot be read, or is none. What is wrong in a directory is an entry.
     pub fn prepare(inputs: &[Input; 2], options: &Options) -> Result<Self, SideError> {
         let [a, b] = align::read(inputs, options)?;
         let (sides, doubts) = ([a.side, b.side], [a.doubts, b.doubts]);
@@ -255,7 +256,7 @@ impl Comparison {
         Ok(Self { inputs, sides, doubts, pairs, plan, part_sizes, options })
     }
 
-    /// What in the lists and folders could not be used, of each side.
+    /// What in the lists and directories could not be used, of each side.
     #[must_use]
     pub const fn doubts(&self) -> &[Doubts; 2] {
         &self.doubts
@@ -321,7 +322,7 @@ impl Comparison {
     #[must_use]
     pub fn finish(self) -> Differences {
         let Self { sides, mut pairs, doubts, part_sizes, options, .. } = self;
-        // What may be in a folder of the other side that could not be read is neither.
+        // What may be in a directory of the other side that could not be read is neither.
         let alone = |side: usize| -> Vec<Number> {
             let numbers = pairs.iter().map(|pair| [pair.a, pair.b]);
             let alone = numbers.filter(|pair| pair[1 - side] == NONE && pair[side] != NONE);
@@ -358,7 +359,7 @@ impl Differences {
         self.pairs.iter().map(|pair| self.difference(pair))
     }
 
-    /// What in the lists and folders could not be used, of each side.
+    /// What in the lists and directories could not be used, of each side.
     #[must_use]
     pub const fn doubts(&self) -> &[Doubts; 2] {
         &self.doubts
@@ -371,8 +372,8 @@ impl Differences {
         &self.part_sizes
     }
 
-    /// Folders that were renamed with all that was in them: nothing is left under the old name, and
-    /// nothing was under the new one.
+    /// Directories that were renamed with all that was in them: nothing is left under the old name,
+    /// and nothing was under the new one.
     #[must_use]
     pub fn folder_moves(&self) -> FolderMoves {
         let [a, b] = &self.sides;

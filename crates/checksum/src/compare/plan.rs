@@ -52,7 +52,7 @@ pub(super) fn pairs([a, b]: &[Side; 2]) -> Vec<Pair> {
         };
         one += Number::from(pair.a != NONE);
         other += Number::from(pair.b != NONE);
-        // The list itself is no file of its folder, unless it says so.
+        // The list itself is no file of its directory, unless it says so.
         let is_left_out =
             |side: &Side, number| number == NONE || side.state(number) == State::LeftOut;
         if !(is_left_out(a, pair.a) && is_left_out(b, pair.b)) {
@@ -150,7 +150,7 @@ impl Plan {
         self.tasks.len() + self.etags.len()
     }
 
-    /// The folders of the sides, and the names in them.
+    /// The directories of the sides, and the names in them.
     fn of(inputs: &[Input; 2], sides: &[Side; 2]) -> [(PathBuf, Arc<Names>); 2] {
         [0, 1].map(|side: usize| match &inputs[side] {
             Input::Tree(root) => (root.clone(), Arc::clone(sides[side].names())),

@@ -73,15 +73,15 @@ impl Names {
     }
 
     /// Whether all names begin with these bytes, or are seen from elsewhere all the same: with a
-    /// path from the root, where the prefix is not, relative ones can be seen from a folder.
+    /// path from the root, where the prefix is not, relative ones can be seen from a directory.
     pub(super) fn may_be_seen_from(&self, prefix: &[u8]) -> bool {
         let is_absolute = prefix.starts_with(b"/");
         let mut others = self.spans.iter().map(|&span| self.of(span));
         others.all(|name| name.starts_with(prefix) || name.starts_with(b"/") || !is_absolute)
     }
 
-    /// Sees the names from a folder: takes its path off those that have it, and puts the way out of
-    /// it before the others, so that none is taken for one in it.
+    /// Sees the names from a directory: takes its path off those that have it, and puts the way out
+    /// of it before the others, so that none is taken for one in it.
     pub(super) fn see_from(&mut self, prefix: &[u8]) {
         let depth = prefix.iter().filter(|&&byte| byte == b'/').count();
         for index in 0..self.spans.len() {
@@ -236,7 +236,7 @@ impl Side {
         self.reasons.get(&number).map(String::as_str)
     }
 
-    /// Why the folder of this name, or one above it, could not be read, if that is so.
+    /// Why the directory of this name, or one above it, could not be read, if that is so.
     pub(super) fn unread_folder(&self, name: &[u8]) -> Option<&str> {
         if self.reasons.is_empty() {
             return None;

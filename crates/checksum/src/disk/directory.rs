@@ -1,4 +1,4 @@
-//! Which volume a folder is on, so that another one in its place is told apart.
+//! Which volume a directory is on, so that another one in its place is told apart.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -6,7 +6,7 @@ use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
-/// A folder's volume and its number there.
+/// A directory's volume and its number there.
 ///
 /// The number of a device says nothing: it is another one at the next boot. A file system has an
 /// identifier of its own, which `statvfs` gives, but some kinds of them make it of the device. The
@@ -22,10 +22,10 @@ pub struct DirectoryId {
 }
 
 impl DirectoryId {
-    /// That of a folder.
+    /// That of a directory.
     ///
     /// # Errors
-    /// The system's, and that the path is no folder.
+    /// The system's, and that the path is no directory.
     pub fn of(folder: &Path) -> io::Result<Self> {
         let metadata = fs::metadata(folder)?;
         if !metadata.is_dir() {
@@ -41,7 +41,7 @@ impl DirectoryId {
         Ok(Self { volume, inode: metadata.ino().cast_signed(), device: metadata.dev() })
     }
 
-    /// Whether the folder of this place is the one that was on this volume with this number.
+    /// Whether the directory of this place is the one that was on this volume with this number.
     #[must_use]
     pub fn is_that_of(&self, volume: &str, inode: i64) -> bool {
         self.inode == inode && is_same_volume(&self.volume, volume)

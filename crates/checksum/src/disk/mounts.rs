@@ -1,5 +1,5 @@
-//! What is mounted below a folder, also of the same file system: `mount --bind` puts a folder or a
-//! single file there, and no number of a device tells.
+//! What is mounted below a directory, also of the same file system: `mount --bind` puts a directory
+//! or a single file there, and no number of a device tells.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -43,17 +43,17 @@ impl MountTable {
     }
 }
 
-/// Paths below a folder where something is mounted, sorted.
+/// Paths below a directory where something is mounted, sorted.
 #[derive(Debug, Default)]
 pub struct Mounts(Vec<Vec<u8>>);
 
 impl Mounts {
-    /// Those of a folder, whose path is without links.
+    /// Those of a directory, whose path is without links.
     ///
     /// # Errors
     /// The system tells of no mounts: what one hides must not be taken for what was there.
     pub fn below(root: &Path) -> Result<Self, MountsError> {
-        // A root whose folder is elsewhere now has a link in its path, and the table has none.
+        // A root whose directory is elsewhere now has a link in its path, and the table has none.
         let root = &root.canonicalize().unwrap_or_else(|_| root.to_owned());
         let table = fs::read(MOUNT_TABLE)?;
         let mut mounts = points_below(&table, root.as_os_str().as_bytes());
@@ -63,7 +63,7 @@ impl Mounts {
         Ok(Self(mounts))
     }
 
-    /// The mount that a path below the folder is or is in.
+    /// The mount that a path below the directory is or is in.
     #[must_use]
     pub fn over(&self, path: &[u8]) -> Option<&[u8]> {
         let is_over = |mount: &&Vec<u8>| {
@@ -72,7 +72,7 @@ impl Mounts {
         self.0.iter().find(is_over).map(|mount| &**mount)
     }
 
-    /// Their paths below the folder.
+    /// Their paths below the directory.
     pub fn iter(&self) -> impl Iterator<Item = &[u8]> {
         self.0.iter().map(|mount| &**mount)
     }
@@ -97,7 +97,7 @@ fn is_mounted(path: &Path) -> bool {
     }
 }
 
-/// The mount points below a folder that a table of mounts, proc_pid_mountinfo(5), tells of.
+/// The mount points below a directory that a table of mounts, proc_pid_mountinfo(5), tells of.
 fn points_below(table: &[u8], root: &[u8]) -> Vec<Vec<u8>> {
     let root = root.strip_suffix(b"/").unwrap_or(root);
     let below = |line: &[u8]| {

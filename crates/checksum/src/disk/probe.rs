@@ -1,4 +1,4 @@
-//! What is at a path below a folder, through no link and over no mount.
+//! What is at a path below a directory, through no link and over no mount.
 
 use std::ffi::OsStr;
 use std::io;
@@ -11,7 +11,7 @@ use rustix::io::Errno;
 
 use super::mounts::{Mounts, MountsError};
 
-/// What is at a path below a folder.
+/// What is at a path below a directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum There {
     /// A regular file, or something that only reading it tells.
@@ -22,7 +22,7 @@ pub enum There {
     Mounted,
 }
 
-/// Looks at paths below a folder.
+/// Looks at paths below a directory.
 #[derive(Debug)]
 pub struct Probe {
     root: PathBuf,
@@ -31,7 +31,7 @@ pub struct Probe {
 }
 
 impl Probe {
-    /// Of this folder.
+    /// Of this directory.
     ///
     /// # Errors
     /// As of [`Mounts::below`].
@@ -41,7 +41,7 @@ impl Probe {
         Ok(Self { root: root.to_owned(), directory, mounts: Mounts::below(root)? })
     }
 
-    /// What is at a path below the folder.
+    /// What is at a path below the directory.
     #[must_use]
     pub fn look(&self, below: &[u8]) -> There {
         if self.mounts.over(below).is_some() {

@@ -128,12 +128,11 @@ fn no_parts() -> Error {
 
 /// Reads the first bytes of what was opened, and looks at it then.
 ///
-/// Most files are small, and looking at them twice costs more than hashing them. If the
-/// last change was before it was opened, and its size is what was read, it is done with. Of a file
-/// that may have changed meanwhile nothing counts as read: it is read anew
-/// from a time on at which a change shows, and looked at once more in the end. What is read as it
-/// comes, a FIFO or a terminal, has no place to read from, and keeps what it holds. Where changes
-/// do not matter, it is looked at first.
+/// Most files are small, and looking at them twice costs more than hashing them. If the last change
+/// was before it was opened, and its size is what was read, it is done with. Of a file that may
+/// have changed meanwhile nothing counts as read: it is read again from a time on at which a change
+/// shows, and looked at again in the end. What is read as it comes, a FIFO or a terminal, has no
+/// place to read from, and keeps what it holds. Where changes do not matter, it is looked at first.
 ///
 /// Whether somebody may be writing to it is asked where there is time for that: to ask costs half
 /// as much as all the rest with a small file, and such a one is read in some microseconds. So of

@@ -1,8 +1,8 @@
-//! Opens the files of a batch, those of one folder by their names in it.
+//! Opens the files of a batch, those of one directory by their names in it.
 //!
-//! To the kernel a long path is as many look-ups as it has parts. Files come folder by folder, so
-//! from the second one of a folder on the folder is open already. A path longer than the kernel
-//! takes is opened in hops each time.
+//! To the kernel a long path is as many look-ups as it has parts. Files come directory by
+//! directory, so from the second one of a directory on the directory is open already. A path longer
+//! than the kernel takes is opened in hops each time.
 
 use std::ffi::OsStr;
 use std::io;
@@ -22,19 +22,19 @@ const FILE: OFlags =
 const UNNOTED: OFlags = FILE.union(OFlags::NOATIME);
 const FOLDER: OFlags = OFlags::PATH.union(OFlags::CLOEXEC).union(OFlags::DIRECTORY);
 
-/// Opens files, and remembers the folder of the last one.
+/// Opens files, and remembers the directory of the last one.
 #[derive(Default)]
 pub(super) struct FileOpener {
-    /// The last file's folder, with the slash.
+    /// The last file's directory, with the slash.
     folder: Vec<u8>,
     /// Open from the second file of it on.
     open: Option<OwnedFd>,
-    /// Somebody else's files were met since the folder was forgotten.
+    /// Somebody else's files were met since the directory was forgotten.
     foreign: bool,
 }
 
 impl FileOpener {
-    /// Forgets the folder. What is opened later is looked up as the tree stands then.
+    /// Forgets the directory. What is opened later is looked up as the tree stands then.
     pub(super) fn forget(&mut self) {
         self.folder.clear();
         self.open = None;
@@ -66,7 +66,7 @@ impl FileOpener {
         {
             return Ok(file);
         }
-        // Also when that failed: the folder may have been moved meanwhile.
+        // Also when that failed: the directory may have been moved meanwhile.
         Ok(open_at(CWD, path.as_os_str(), &mut self.foreign)?)
     }
 }

@@ -54,8 +54,8 @@ fn place_of(source: &Source) -> Option<Place> {
 }
 
 /// Looks where jobs lie, which are sorted by path; a few threads do, since the way to each may be
-/// long. All that lies in the same folder is looked at together. Where the run is stopped meanwhile
-/// it ends.
+/// long. All that lies in the same directory is looked at together. Where the run is stopped
+/// meanwhile it ends.
 pub(super) fn places_of(jobs: &[Task], stop: &Stop) -> Vec<Option<Place>> {
     let mut places = vec![None; jobs.len()];
     let pieces = Mutex::new(jobs.chunks(PIECE).zip(places.chunks_mut(PIECE)));

@@ -1,7 +1,7 @@
 //! Jobs on their way from the iterator to the workers.
 //!
 //! One thread pulls the iterator, ahead of the workers (`run.rs`). So an iterator that waits, for a
-//! name to come through a pipe or for a folder to be read, holds up no worker whose lanes are in
+//! name to come through a pipe or for a directory to be read, holds up no worker whose lanes are in
 //! use, and no outcome; and what it keeps open is used by one thread only.
 //!
 //! A worker takes many jobs at once where files are short, and gives back what it has not begun
@@ -30,8 +30,8 @@ const AHEAD: usize = 1024;
 const AHEAD_OF_PLAN: usize = WINDOW as usize;
 
 /// More jobs are waited for before they are planned, as long as so many come in this time: a walk
-/// through folders on the same disk is not to be interrupted by reading files. Names that somebody
-/// types, or a program gives one by one, come more slowly.
+/// through directories on the same disk is not to be interrupted by reading files. Names that
+/// somebody types, or a program gives one by one, come more slowly.
 const PACE: (usize, Duration) = (4, Duration::from_millis(500));
 
 /// So long they are waited for at most.

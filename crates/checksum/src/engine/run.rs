@@ -240,7 +240,7 @@ impl<T: Send + 'static> Run<T> {
     /// They were not.
     ///
     /// # Panics
-    /// When the iterator of the jobs did, with the same payload.
+    /// Panics if the iterator of the jobs did, with the same payload.
     pub fn finish(mut self) -> Result<Totals, Stopped> {
         let is_complete = self.is_complete && self.batch.is_empty();
         if !is_complete {

@@ -146,7 +146,7 @@ fn is_fifo(file: &OwnedFd) -> bool {
         .is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::Fifo)
 }
 
-/// A file in its turn. A FIFO that another job has read is opened anew, to wait for its next
+/// A file in its turn. A FIFO that another job has read is opened again, to wait for its next
 /// writer: what was opened before the last one has gone sees that one's end.
 fn before_its_writer(core: &Core, source: &Source, file: OwnedFd) -> Result<OwnedFd, Error> {
     let stat = rustix::fs::fstat(&file).map_err(io::Error::from)?;

@@ -56,7 +56,7 @@ pub(super) struct FileStream<T> {
     hashers: Hashers,
     /// Somebody may have been writing to it when it was opened.
     has_writer: bool,
-    /// It is read once more, which no progress counts.
+    /// It is read again, which no progress counts.
     is_again: bool,
     /// Where it comes from a medium, the right to read it.
     turn: Option<Turn>,
@@ -209,7 +209,7 @@ impl<T> FileStream<T> {
             match retry_on_intr(|| rustix::io::read(file, &mut room[filled..])) {
                 Ok(read) => {
                     filled += read;
-                    // A short read that comes to the size is the end: no need to ask once more.
+                    // A short read that comes to the size is the end: no need to ask again.
                     let is_short = filled < room.len() && self.before.has_blocks();
                     let bytes = self.bytes + filled as u64;
                     let is_all = is_short || self.is_part;

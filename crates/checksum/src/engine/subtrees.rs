@@ -70,8 +70,8 @@ impl Subtrees {
     /// The digest of all of it.
     ///
     /// # Panics
-    /// When nothing came behind what was loaded: the last stretch of a file is no subtree that is
-    /// behind us.
+    /// Panics if nothing came behind what was loaded: the last stretch of a file is no subtree that
+    /// is behind us.
     pub(super) fn finalize(self) -> [u8; OUT_LEN] {
         let mut values = self.values;
         let Some(first) = values.pop() else { return *self.rest.finalize().as_bytes() };

@@ -3,7 +3,7 @@
 //! | since the look before | |
 //! |---|---|
 //! | nothing moved, and as many bytes were read as its size says | it stayed as it was |
-//! | only the inode's time or its number of links: a chmod, a link, a rename | it is read once more |
+//! | only the inode's time or its number of links: a chmod, a link, a rename | it is read again |
 //! | its size or the time of its last change, or its last link is gone | it changed |
 //!
 //! What moves no version does not show: see [`lease`](super::read::lease).
@@ -101,9 +101,9 @@ impl FileVersion {
         Ok((self.links, self.changed) == (after.links, after.changed))
     }
 
-    /// Looks at the file once more, of which so many bytes were read since. Gives its version now,
-    /// and whether that shows that the content stayed as it was; where somebody may be writing to
-    /// it (`had_writer`: at the first look) none shows it.
+    /// Looks at the file again, of which so many bytes were read since. Gives its version now, and
+    /// whether that shows that the content stayed as it was; where somebody may be writing to it
+    /// (`had_writer`: at the first look) none shows it.
     ///
     /// # Errors
     /// Those of [`holds`](Self::holds), and the system's.

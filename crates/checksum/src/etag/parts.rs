@@ -9,7 +9,7 @@
 //!
 //! Where somebody may be writing to the file, or touched its inode, versions do not tell all: a
 //! long write has one time, and parts may be read before and behind it. Then the whole file is read
-//! once more, and the ETags are good if nothing moved this time, or if they are the same again.
+//! again, and the ETags are good if nothing moved this time, or if they are the same again.
 //!
 //! So with several sizes the same bytes are read one soon after the other, the second time from the
 //! system's cache; and a disk that has to seek goes through the file once, since the engine reads
@@ -227,7 +227,7 @@ fn etags(sums: Vec<Sum>, cuts: &[Cut], size: u64) -> Result<Vec<Etag>, Error> {
     sums.into_iter().zip(cuts).map(etag).collect()
 }
 
-/// Reads a file once more of whose parts versions do not tell that they are of one; `first` are the
+/// Reads a file again of whose parts versions do not tell that they are of one; `first` are the
 /// ETags of the reading before.
 fn read_again(
     path: &Path,

@@ -237,7 +237,7 @@ impl Search {
         both.find_map(|(etag, size)| (*etag == self.etag).then_some(*size))
     }
 
-    /// Reads the file once more, for other part sizes.
+    /// Reads the file again, for other part sizes.
     fn read(&self, sizes: &[u64], options: &engine::Options) -> Result<Vec<Etag>, Error> {
         let now = Seen::at(&self.path)?;
         let Some(now) = now.filter(|_| self.seen.compare(now) != Since::Changed) else {

@@ -266,7 +266,7 @@ impl Journal {
     }
 
     /// What hashing a file gave, if it has not changed since, and that was with all of these
-    /// algorithms. Links are followed. `None` of all files where the run [began](Begin) anew.
+    /// algorithms. Links are followed. `None` of all files where the run [began](Begin) again.
     #[must_use]
     pub fn known(&self, path: &Path, algorithms: Algorithms) -> Option<Hashed> {
         if self.begin == Begin::Anew || self.is_empty() {

@@ -80,7 +80,7 @@ impl Count {
     ///
     /// # Panics
     ///
-    /// When the iterator of the paths did, with the same payload.
+    /// Panics if the iterator of the paths did, with the same payload.
     #[must_use]
     pub fn wait(mut self) -> Option<Totals> {
         if let Some(thread) = self.thread.take() {

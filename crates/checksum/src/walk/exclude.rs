@@ -13,15 +13,15 @@ use super::pattern::{Pattern, name_of};
 /// * A pattern without `/` is matched against the last part of a path: `*.tmp` at any depth.
 /// * A pattern with `/` is matched against the whole path below the argument: `docs/*.txt`. A `/`
 ///   at its beginning says no more than that: `/target` is the entry of the argument alone.
-/// * A `/` at the end restricts a pattern to folders and is not otherwise part of it: `cache/`.
+/// * A `/` at the end restricts a pattern to directories and is not otherwise part of it: `cache/`.
 /// * The rest is as in a `.gitignore` without its `!`: `*` and `?` match any bytes, respectively
 ///   any one byte, but no `/`. `**/` at the beginning, `/**/` inside and `/**` at the end match any
-///   number of folders. `[a-z]`, `[!a-z]`, `[[:digit:]]` are sets, and `\` takes the meaning of the
-///   byte after it.
+///   number of directories. `[a-z]`, `[!a-z]`, `[[:digit:]]` are sets, and `\` takes the meaning of
+///   the byte after it.
 /// * `{a,b}` are alternatives, also in others, as in a shell.
 /// * Case matters. A name that begins with a dot is nothing special.
 ///
-/// A folder that matches is not entered. The argument itself is never left out.
+/// A directory that matches is not entered. The argument itself is never left out.
 ///
 /// ```
 /// # use lanesum_checksum::walk::Exclude;

@@ -1,7 +1,8 @@
-//! One folder, read completely and sorted: names in one buffer, sixteen bytes an entry beside it.
+//! One directory, read completely and sorted: names in one buffer, sixteen bytes an entry beside
+//! it.
 //!
-//! A folder's name ends in `/` here, which makes the bytes of an entry its sorting key and the very
-//! bytes that extend a path.
+//! A directory's name ends in `/` here, which makes the bytes of an entry its sorting key and the
+//! very bytes that extend a path.
 
 use std::io;
 use std::mem::MaybeUninit;
@@ -12,7 +13,7 @@ use rustix::io::Errno;
 
 use super::Skip;
 
-/// The entries of a folder, given one after another.
+/// The entries of a directory, given one after another.
 #[derive(Default)]
 pub(super) struct Folder {
     /// The names, one after another.
@@ -26,7 +27,7 @@ pub(super) struct Folder {
 
 /// Where an entry's name is, and what it is the name of.
 struct Slot {
-    /// The eight bytes of the name that follow what all names of the folder begin with, as a
+    /// The eight bytes of the name that follow what all names of the directory begin with, as a
     /// big-endian number. Decides nearly every comparison without a look at the name. Set by
     /// `sort`.
     key: u64,
@@ -49,7 +50,7 @@ enum SlotKind {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     File,
-    /// A folder, or a followed link to one; its name ends in `/`.
+    /// A directory, or a followed link to one; its name ends in `/`.
     Folder,
     Skipped(Skip),
     Failed(Errno),
@@ -74,7 +75,7 @@ pub(super) enum Links {
 }
 
 impl Folder {
-    /// Reads all entries of an open folder, not yet sorted. After an error come the entries that
+    /// Reads all entries of an open directory, not yet sorted. After an error come the entries that
     /// were read before it.
     pub(super) fn read(
         fd: &OwnedFd,
@@ -162,8 +163,9 @@ impl Folder {
         self.slots.iter().position(is_it)
     }
 
-    /// Decides the fate of each entry, given the name without a slash and whether it is a folder.
-    /// A folder that is skipped loses the slash of its name, and sorts as its path does.
+    /// Decides the fate of each entry, given the name without a slash and whether it is a
+    /// directory. A directory that is skipped loses the slash of its name, and sorts as its path
+    /// does.
     pub(super) fn filter(&mut self, mut fate: impl FnMut(&[u8], bool) -> Fate) {
         let names = &self.names;
         self.slots.retain_mut(|slot| {
@@ -246,7 +248,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// A folder of these names; those that end in `/` are folders.
+    /// A directory of these names; those that end in `/` are directories.
     fn folder(names: &[Vec<u8>]) -> Folder {
         let mut folder = Folder::default();
         for name in names {

@@ -12,7 +12,7 @@ use rustix::fs::{MemfdFlags, memfd_create};
 
 /// The variables of git's own that it may see: its configuration, and how it looks for a
 /// repository. Any other would lead it to another repository or another index than those of the
-/// folder.
+/// directory.
 const KEPT_VARIABLES: [&str; 3] =
     ["GIT_CEILING_DIRECTORIES", "GIT_DISCOVERY_ACROSS_FILESYSTEM", "GIT_EXEC_PATH"];
 const KEPT_PREFIX: &[u8] = b"GIT_CONFIG_";
@@ -21,7 +21,7 @@ const KEPT_PREFIX: &[u8] = b"GIT_CONFIG_";
 #[derive(Clone, Debug)]
 pub(super) struct Git(PathBuf);
 
-/// What git lists of a repository, in paths relative to a folder of it.
+/// What git lists of a repository, in paths relative to a directory of it.
 #[derive(Debug, Default)]
 pub(super) struct Listing {
     /// The paths, one after another.
@@ -30,7 +30,7 @@ pub(super) struct Listing {
     paths: Vec<Range<usize>>,
 }
 
-/// What a listing says of a folder.
+/// What a listing says of a directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Listed {
     /// There are paths below it.
@@ -56,8 +56,8 @@ impl Git {
         Self(program)
     }
 
-    /// What `git ls-files --cached --others --exclude-standard` lists in a folder, or in a part of
-    /// it only; and what it warns of.
+    /// What `git ls-files --cached --others --exclude-standard` lists in a directory, or in a part
+    /// of it only; and what it warns of.
     pub(super) fn list(
         &self,
         folder: &Path,
@@ -81,7 +81,7 @@ impl Git {
         Ok((Listing::new(output.stdout), warnings.map(str::to_owned).collect()))
     }
 
-    /// Whether the rules of a repository ignore a part of it, or a folder above that.
+    /// Whether the rules of a repository ignore a part of it, or a directory above that.
     pub(super) fn ignores(&self, repository: &Path, part: &Path) -> bool {
         let mut command = self.command(repository);
         // It does not take literal paths; one that begins so has no magic.
@@ -154,7 +154,7 @@ impl Listing {
         self.at(self.place(path)) == Some(path)
     }
 
-    /// About a folder, whose path ends in `/`.
+    /// About a directory, whose path ends in `/`.
     pub(super) fn folder(&self, path: &[u8]) -> Listed {
         let name = path.strip_suffix(b"/").unwrap_or(path);
         let place = self.place(path);

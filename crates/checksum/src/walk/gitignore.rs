@@ -2,12 +2,12 @@
 //! `gitignore(5)`.
 //!
 //! What is in force forms a stack, outermost first. Either git has listed the repository that the
-//! current folder lies in, and the list decides (`git.rs`). Or files of patterns do (`pattern.rs`):
-//! those of the folders from the repository's root down to the argument (read once), then those of
-//! the folders being walked. The innermost file with a pattern that matches decides, and within a
-//! file the last such pattern. An ignored folder is not entered, so that, as in git, nothing below
-//! it can be taken back by a `!`. A repository inside another, known by its `.git`, begins with a
-//! clean slate.
+//! current directory lies in, and the list decides (`git.rs`). Or files of patterns do
+//! (`pattern.rs`): those of the directories from the repository's root down to the argument (read
+//! once), then those of the directories being walked. The innermost file with a pattern that
+//! matches decides, and within a file the last such pattern. An ignored directory is not entered,
+//! so that, as in git, nothing below it can be taken back by a `!`. A repository inside another,
+//! known by its `.git`, begins with a clean slate.
 //!
 //! Ignore files of another name ([`WalkOptions::ignore_file`](super::WalkOptions::ignore_file)) are
 //! a second stack, of patterns alone, without git and without repositories.
@@ -27,7 +27,7 @@ use super::git::{Git, Listed, Listing, Refusal};
 use super::pattern::{Pattern, patterns};
 use super::{Entry, Skip, joined};
 
-/// What is in force in the current folder.
+/// What is in force in the current directory.
 #[derive(Default)]
 pub(super) struct Rules {
     /// To be asked; none where there is none.
@@ -37,12 +37,12 @@ pub(super) struct Rules {
     scratch: Vec<u8>,
 }
 
-/// What decides about paths below a folder.
+/// What decides about paths below a directory.
 struct Source {
     decides: Decides,
-    /// What comes before the walk's paths, from `skip` on, to make them relative to its folder.
+    /// What comes before the walk's paths, from `skip` on, to make them relative to its directory.
     prefix: Vec<u8>,
-    /// Length of the part of the walk's paths that leads to its folder.
+    /// Length of the part of the walk's paths that leads to its directory.
     skip: usize,
 }
 
@@ -55,8 +55,8 @@ enum Decides {
 }
 
 impl Rules {
-    /// Those above an argument, which is a folder itself, if it lies in a repository. What cannot
-    /// be read is put to `failures`.
+    /// Those above an argument, which is a directory itself, if it lies in a repository. What
+    /// cannot be read is put to `failures`.
     pub(super) fn above(
         argument: &Path,
         git: Option<&Path>,
@@ -99,7 +99,8 @@ impl Rules {
         rules
     }
 
-    /// Takes up what decides in a folder that the walk enters; `path` is its path with its slash.
+    /// Takes up what decides in a directory that the walk enters; `path` is its path with its
+    /// slash.
     pub(super) fn enter(&mut self, fd: &OwnedFd, path: &[u8], failures: &mut VecDeque<Entry>) {
         let is_repository = || statat(fd, ".git", AtFlags::SYMLINK_NOFOLLOW).is_ok();
         match self.listed(path) {
@@ -121,14 +122,14 @@ impl Rules {
         }
         let file = open(fd, Path::new(".gitignore"), OFlags::NOFOLLOW);
         add_file(&mut patterns, &joined(path, b".gitignore"), file, failures);
-        // To git a link is no folder, so nothing it says is about what is behind one.
+        // To git a link is no directory, so nothing it says is about what is behind one.
         let is_outermost = is_repository || self.listed(path).is_some();
         if is_outermost || !patterns.is_empty() {
             self.push(Decides::Patterns(patterns, is_outermost), Vec::new(), path.len());
         }
     }
 
-    /// Adds the patterns of the ignore file `name` in a folder that the walk enters. One that is
+    /// Adds the patterns of the ignore file `name` in a directory that the walk enters. One that is
     /// gone by now has none.
     ///
     /// # Errors
@@ -156,13 +157,13 @@ impl Rules {
         }
     }
 
-    /// What git's list says of a folder, where one is in force.
+    /// What git's list says of a directory, where one is in force.
     fn listed(&mut self, path: &[u8]) -> Option<Listed> {
         let Some(source @ Source { decides: Decides::Listing(listing), .. }) = self.sources.last()
         else {
             return None;
         };
-        // Its own folder was asked about.
+        // Its own directory was asked about.
         if path.len() == source.skip {
             return Some(Listed::Below);
         }
@@ -170,7 +171,7 @@ impl Rules {
     }
 
     /// What git lists of a part of a repository that the argument is. It says nothing of the
-    /// repository's own folder, nor of what it ignores, and such an argument is walked
+    /// repository's own directory, nor of what it ignores, and such an argument is walked
     /// nevertheless.
     fn list_part(
         &mut self,
@@ -216,14 +217,14 @@ impl Rules {
         self.sources.push(Source { decides, prefix, skip });
     }
 
-    /// The walk has come back to the folder whose path with its slash has this length.
+    /// The walk has come back to the directory whose path with its slash has this length.
     pub(super) fn leave(&mut self, path_len: usize) {
         while self.sources.last().is_some_and(|source| source.skip > path_len) {
             self.sources.pop();
         }
     }
 
-    /// Whether an entry of the current folder is left out; `path` is its whole path.
+    /// Whether an entry of the current directory is left out; `path` is its whole path.
     pub(super) fn ignore(&mut self, path: &[u8], is_folder: bool) -> bool {
         path.ends_with(b"/.git") || self.matches(path, is_folder)
     }
@@ -253,7 +254,7 @@ impl Rules {
 }
 
 impl Source {
-    /// A path of the walk's, relative to the folder.
+    /// A path of the walk's, relative to the directory.
     fn relative<'a>(&self, path: &[u8], scratch: &'a mut Vec<u8>) -> &'a [u8] {
         scratch.clear();
         scratch.extend_from_slice(&self.prefix);
@@ -262,7 +263,7 @@ impl Source {
     }
 }
 
-/// Whether a folder is the root of a repository or of a worktree (where `.git` is a file).
+/// Whether a directory is the root of a repository or of a worktree (where `.git` is a file).
 fn is_repository(folder: &Path) -> bool {
     fs::symlink_metadata(folder.join(".git")).is_ok()
 }
@@ -271,12 +272,12 @@ fn ends_in_slash(path: &Path) -> bool {
     path.as_os_str().as_bytes().ends_with(b"/")
 }
 
-/// The path of a folder without its slash, unless it is nothing but that.
+/// The path of a directory without its slash, unless it is nothing but that.
 fn without_slash(path: &[u8]) -> &[u8] {
     path.strip_suffix(b"/").filter(|path| !path.is_empty()).unwrap_or(path)
 }
 
-/// Whether a folder, whose path ends in a slash, was reached through a link.
+/// Whether a directory, whose path ends in a slash, was reached through a link.
 fn is_link(path: &[u8]) -> bool {
     statat(CWD, without_slash(path), AtFlags::SYMLINK_NOFOLLOW)
         .is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::Symlink)

@@ -3,13 +3,14 @@
 //! # The order
 //!
 //! Entries come as `LC_ALL=C sort` orders the lines of `find -type f`, although no more than the
-//! folders on the way to the current one are ever held. Within a folder, the entries are sorted by
-//! a key: a file's is its name, a folder's is its name followed by `/`. That this orders the whole
-//! paths is shown for two entries of one folder, whose paths all begin with the same bytes:
+//! directories on the way to the current one are ever held. Within a directory, the entries are
+//! sorted by a key: a file's is its name, a directory's is its name followed by `/`. That this
+//! orders the whole paths is shown for two entries of one directory, whose paths all begin with the
+//! same bytes:
 //!
 //! * If the keys differ at some byte that both have, that byte also decides between any path of the
 //!   one and any of the other, for every path begins with the key of its entry.
-//! * Otherwise one key is a proper prefix of the other. It is not a folder's: that would put its
+//! * Otherwise one key is a proper prefix of the other. It is not a directory's: that would put its
 //!   `/` inside the other's name, or make both names the same. So it is a file's, it is the whole
 //!   path, and a prefix sorts before what it is a prefix of, whatever follows there.
 //!
@@ -19,10 +20,10 @@
 //!
 //! # What it costs
 //!
-//! A folder is read completely when it is entered, its names packed into one buffer and sorted
+//! A directory is read completely when it is entered, its names packed into one buffer and sorted
 //! there; then it is closed. The kind of an entry comes with its name, so that nothing is asked of
-//! the system for a file. Memory grows with the sizes of the folders on the current path alone.
-//! Folders are opened by their whole path, so that an ordinary walk holds no descriptor open
+//! the system for a file. Memory grows with the sizes of the directories on the current path alone.
+//! Directories are opened by their whole path, so that an ordinary walk holds no descriptor open
 //! between two entries; `open.rs` says how paths are opened that are longer than the kernel takes.
 
 mod count;
@@ -65,7 +66,7 @@ const READ_BUFFER: usize = 64 << 10;
 /// What a walk comes across.
 #[derive(Debug)]
 pub enum Entry {
-    /// A regular file, or whatever the argument is if it is no folder. The path is the argument,
+    /// A regular file, or whatever the argument is if it is no directory. The path is the argument,
     /// `/` unless it ends so, and the path below it, as `find` prints it.
     File(PathBuf),
     /// Something in the tree that is deliberately not read.
@@ -75,7 +76,7 @@ pub enum Entry {
         /// What it is.
         why: Skip,
     },
-    /// Something that could not be looked at: a missing argument, a folder that cannot be read
+    /// Something that could not be looked at: a missing argument, a directory that cannot be read
     /// (what could be read of it follows), a followed link that leads nowhere.
     Failed {
         /// Its path.
@@ -95,10 +96,10 @@ impl Entry {
     }
 }
 
-/// Walks what an argument names: all files of a folder, or the one file.
+/// Walks what an argument names: all files of a directory, or the one file.
 ///
 /// A link given as the argument is followed. The walk is lazy: it sees what is there at the moment
-/// when it gets to a folder.
+/// when it gets to a directory.
 ///
 /// ```
 /// use std::path::Path;
@@ -138,9 +139,9 @@ pub struct Walk {
     root_len: usize,
     /// The argument's device, where the walk must stay on it.
     device: Option<u64>,
-    /// The path of the innermost folder of `folders`, with its slash.
+    /// The path of the innermost directory of `folders`, with its slash.
     path: Vec<u8>,
-    /// The folders from the argument down to the current one.
+    /// The directories from the argument down to the current one.
     folders: Vec<Level>,
     opener: FolderOpener,
     rules: Rules,
@@ -151,16 +152,16 @@ pub struct Walk {
     buffer: Box<[MaybeUninit<u8>]>,
 }
 
-/// A folder on the current path.
+/// A directory on the current path.
 struct Level {
     folder: Folder,
     /// Length of its path with its slash.
     path_len: usize,
-    /// Which folder it is, where loops are looked for.
+    /// Which directory it is, where loops are looked for.
     identity: Option<Identity>,
 }
 
-/// What tells two folders apart: device and inode.
+/// What tells two directories apart: device and inode.
 type Identity = (u64, u64);
 
 impl fmt::Debug for Walk {
@@ -214,7 +215,7 @@ impl Iterator for Walk {
 impl FusedIterator for Walk {}
 
 impl Walk {
-    /// Looks at the argument and enters it if it is a folder; otherwise gives the only entry.
+    /// Looks at the argument and enters it if it is a directory; otherwise gives the only entry.
     fn start(&mut self, argument: PathBuf) -> Option<Entry> {
         let failed =
             |path, error: Errno| Some(Entry::Failed { path, error: io::Error::from(error) });
@@ -247,7 +248,7 @@ impl Walk {
         None
     }
 
-    /// Enters the folder that `path` has just been extended by, or takes it off again.
+    /// Enters the directory that `path` has just been extended by, or takes it off again.
     fn descend(&mut self) {
         match self.admit() {
             Ok(Some((fd, identity))) => self.enter(&fd, identity),
@@ -260,7 +261,7 @@ impl Walk {
         }
     }
 
-    /// Opens the folder at `path`; `None` if it is not to be walked.
+    /// Opens the directory at `path`; `None` if it is not to be walked.
     fn admit(&mut self) -> io::Result<Option<(OwnedFd, Option<Identity>)>> {
         let fd = self.opener.open(&self.path[..self.path.len() - 1])?;
         if self.device.is_none() && !self.options.follow {
@@ -282,7 +283,7 @@ impl Walk {
         Ok(Some((fd, identity)))
     }
 
-    /// Reads the folder at `path` and makes it the current one.
+    /// Reads the directory at `path` and makes it the current one.
     fn enter(&mut self, fd: &OwnedFd, identity: Option<Identity>) {
         let links = self.links();
         let (mut folder, error) = Folder::read(fd, &mut self.buffer, links);
@@ -318,8 +319,8 @@ impl Walk {
         Some(name.to_owned())
     }
 
-    /// Takes out of a folder at `path` the entries that rules and patterns leave out, but never the
-    /// ignore file that is unreadable.
+    /// Takes out of a directory at `path` the entries that rules and patterns leave out, but never
+    /// the ignore file that is unreadable.
     fn filter(&mut self, folder: &mut Folder, unreadable: Option<&OsStr>) {
         let Self { options, rules, ignore_files, path, root_len, .. } = self;
         let has_ignore_file = options.ignore_file.is_some();
@@ -345,7 +346,7 @@ impl Walk {
         path.truncate(path_len);
     }
 
-    /// Goes back to the parent of the current folder.
+    /// Goes back to the parent of the current directory.
     fn leave(&mut self) {
         self.folders.pop();
         self.restore_path();
@@ -353,13 +354,13 @@ impl Walk {
         self.ignore_files.leave(self.path.len());
     }
 
-    /// Makes `path` the current folder's again.
+    /// Makes `path` the current directory's again.
     fn restore_path(&mut self) {
         self.path.truncate(self.folders.last().map_or(0, |level| level.path_len));
         self.opener.leave(self.path.len());
     }
 
-    /// The path of the folder at `path` as messages name it: without the slash.
+    /// The path of the directory at `path` as messages name it: without the slash.
     fn folder_path(&self) -> PathBuf {
         let path = match self.path.as_slice() {
             [name @ .., b'/'] if !name.is_empty() => name,
@@ -369,12 +370,12 @@ impl Walk {
     }
 }
 
-/// Which folder a `stat` speaks of.
+/// Which directory a `stat` speaks of.
 fn identity(stat: &Stat) -> Identity {
     (stat.st_dev, stat.st_ino)
 }
 
-/// A path in an allocation of exactly its size. A folder's trailing slash is left to the caller.
+/// A path in an allocation of exactly its size. A directory's trailing slash is left to the caller.
 fn joined(folder: &[u8], name: &[u8]) -> PathBuf {
     let mut path = Vec::with_capacity(folder.len() + name.len());
     path.extend_from_slice(folder);

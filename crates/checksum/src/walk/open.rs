@@ -1,7 +1,7 @@
-//! Opens folders by their whole path, however long it is.
+//! Opens directories by their whole path, however long it is.
 //!
-//! A path longer than the kernel takes is opened in hops ([`crate::hops`]). The folders hopped to
-//! are kept open as anchors while the walk is below them, so that their children need no hops of
+//! A path longer than the kernel takes is opened in hops ([`crate::hops`]). The directories hopped
+//! to are kept open as anchors while the walk is below them, so that their children need no hops of
 //! their own, but never more than [`MAX_ANCHORS`]: the outermost is closed first, and hopped to
 //! again should the walk come back that far. So a walk holds no descriptor in an ordinary tree, and
 //! a bounded number in a tree of any depth.
@@ -15,38 +15,38 @@ use rustix::io::Errno;
 
 use crate::hops::{LONGEST_PATH, hop};
 
-/// Folders kept open at most: they cover the innermost 128 KiB of a path.
+/// Directories kept open at most: they cover the innermost 128 KiB of a path.
 const MAX_ANCHORS: usize = 32;
 
-/// Opens the folders of one walk.
+/// Opens the directories of one walk.
 pub(super) struct FolderOpener {
     follow: bool,
     /// From the outermost to the innermost.
     anchors: VecDeque<Anchor>,
 }
 
-/// A folder that deeper ones are opened from.
+/// A directory that deeper ones are opened from.
 struct Anchor {
     /// Length of its path with its slash.
     path_len: usize,
     fd: OwnedFd,
 }
 
-/// Opens a folder for reading. `follow` is about the last part of its path.
+/// Opens a directory for reading. `follow` is about the last part of its path.
 pub(super) fn folder(fd: impl AsFd, path: &[u8], follow: bool) -> Result<OwnedFd, Errno> {
     let mut flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    // A folder that has become a link since its name was read must not lead out of the tree.
+    // A directory that has become a link since its name was read must not lead out of the tree.
     flags.set(OFlags::NOFOLLOW, !follow);
     openat(fd, path, flags, Mode::empty())
 }
 
 impl FolderOpener {
-    /// `follow` says whether a folder may be reached through a link.
+    /// `follow` says whether a directory may be reached through a link.
     pub(super) const fn new(follow: bool) -> Self {
         Self { follow, anchors: VecDeque::new() }
     }
 
-    /// Opens the folder at a path without trailing slash.
+    /// Opens the directory at a path without trailing slash.
     pub(super) fn open(&mut self, path: &[u8]) -> io::Result<OwnedFd> {
         let mut start = self.anchors.back().map_or(0, |anchor| anchor.path_len);
         while path.len() - start > LONGEST_PATH {
@@ -60,12 +60,12 @@ impl FolderOpener {
         Ok(folder(self.innermost(), &path[start..], self.follow)?)
     }
 
-    /// What the next folder is opened from: the innermost anchor, or the working directory.
+    /// What the next directory is opened from: the innermost anchor, or the working directory.
     fn innermost(&self) -> BorrowedFd<'_> {
         self.anchors.back().map_or(CWD, |anchor| anchor.fd.as_fd())
     }
 
-    /// The walk has come back to the folder whose path with its slash has this length.
+    /// The walk has come back to the directory whose path with its slash has this length.
     pub(super) fn leave(&mut self, path_len: usize) {
         while self.anchors.back().is_some_and(|anchor| anchor.path_len > path_len) {
             self.anchors.pop_back();

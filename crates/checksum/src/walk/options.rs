@@ -26,16 +26,17 @@ pub struct WalkOptions {
     pub follow: bool,
     /// Say which links are not followed: each is a [`Skip::Link`].
     pub tell_links: bool,
-    /// Do not enter folders that lie on another device than the argument.
+    /// Do not enter directories that lie on another device than the argument.
     pub one_file_system: bool,
-    /// Say which folders are not entered for that: each is a [`Skip::OtherDevice`].
+    /// Say which directories are not entered for that: each is a [`Skip::OtherDevice`].
     pub tell_mounts: bool,
     /// Leave out what git would ignore, and `.git` itself.
     ///
     /// Where [`git`](Self::git) can be asked, what it lists is what there is. Otherwise the rules
-    /// decide alone: those of the `.gitignore` files in the tree and in the folders above it up to
-    /// the root of its repository, and of the repository's `info/exclude`. A file that git tracks
-    /// although a rule ignores it is left out then, and the user's own excludes file is not read.
+    /// decide alone: those of the `.gitignore` files in the tree and in the directories above it up
+    /// to the root of its repository, and of the repository's `info/exclude`. A file that git
+    /// tracks although a rule ignores it is left out then, and the user's own excludes file is not
+    /// read.
     ///
     /// An argument that a rule ignores is walked by the rules alone, for it was asked for by name;
     /// and so is what lies behind a link that is followed, which to git is not in the repository.

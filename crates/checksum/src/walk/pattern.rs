@@ -5,7 +5,8 @@
 //!
 //! * Only spaces at the end of a line fall away, not tabs, and none behind a `\`.
 //! * A set that is not closed, a class that does not exist and a `\` at the end match nothing.
-//! * `**` is any number of folders also where a prefix without wildcards comes before it: `a**/b`.
+//! * `**` is any number of directories also where a prefix without wildcards comes before it:
+//!   `a**/b`.
 
 use super::glob::Glob;
 
@@ -66,7 +67,7 @@ impl Pattern {
         self.glob.is_some()
     }
 
-    /// Whether it matches a path relative to the folder of its file.
+    /// Whether it matches a path relative to the directory of its file.
     pub(super) fn matches(&self, path: &[u8], is_folder: bool) -> bool {
         self.matches_named(path, name_of(path), is_folder)
     }

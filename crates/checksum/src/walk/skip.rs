@@ -22,10 +22,10 @@ pub enum Skip {
     /// A file or directory that a pattern or an ignore file excludes, with
     /// [`tell_excluded`](super::WalkOptions::tell_excluded).
     Excluded,
-    /// A folder on another device than the argument, with
+    /// A directory on another device than the argument, with
     /// [`tell_mounts`](super::WalkOptions::tell_mounts).
     OtherDevice,
-    /// A followed link that leads back to a folder that is being walked.
+    /// A followed link that leads back to a directory that is being walked.
     Loop,
     /// The `.git` of a repository of somebody else, which git therefore does not list.
     ForeignGit,

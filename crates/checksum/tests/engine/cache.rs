@@ -37,7 +37,7 @@ fn forget(path: &Path) {
 
 /// A file on a disk that is not in the cache; none where the build stands in memory.
 fn uncached(content: &[u8]) -> Option<Folder> {
-    // Beside the build, for the system's folder for such things is often in memory.
+    // Beside the build, for the system's directory for such things is often in memory.
     let folder = Folder(tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap());
     fs::write(folder.path("a"), content).unwrap();
     forget(&folder.path("a"));

@@ -491,7 +491,7 @@ pub(super) fn long(length: usize) -> Vec<u8> {
 }
 
 /// Hashes a file that was last written in 1970 and is changed while it is read: before half of it
-/// is, or it is done once more.
+/// is, or it is done again.
 fn hash_while(change: impl Fn(&Folder), options: &Options) -> Result<String, Error> {
     let source = |folder: &Folder| Source::Path(folder.path("long"));
     hash_in_while(Folder::new, source, change, options)

@@ -7,7 +7,7 @@ use rustix::fs::{AtFlags, Mode, OFlags, mkdirat, openat, unlinkat};
 
 use super::*;
 
-/// A chain of folders below a tree's own, with a file in each. It is taken down level by level:
+/// A chain of directories below a tree's own, with a file in each. It is taken down level by level:
 /// `remove_dir_all` would need a descriptor for each.
 struct Chain {
     name: String,

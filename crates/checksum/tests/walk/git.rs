@@ -17,7 +17,7 @@ fn git_is_there() -> bool {
     is_there
 }
 
-/// What git prints in a folder. The user's configuration counts for nothing.
+/// What git prints in a directory. The user's configuration counts for nothing.
 #[track_caller]
 fn git(folder: &Path, args: &[&str]) -> Vec<u8> {
     let mut command = Command::new("git");
@@ -41,7 +41,7 @@ fn rules_alone() -> WalkOptions {
     options
 }
 
-/// The regular files that git lists in a folder, and in the repositories it lists there.
+/// The regular files that git lists in a directory, and in the repositories it lists there.
 fn listed(folder: &Path, found: &mut Vec<PathBuf>) {
     let paths = git(folder, &["ls-files", "-z", "-co", "--exclude-standard"]);
     for path in paths.split(|&byte| byte == 0).filter(|path| !path.is_empty()) {
@@ -102,7 +102,7 @@ fn rules(paths: Vec<Vec<u8>>) -> impl Strategy<Value = Vec<u8>> {
     prop::collection::vec(line, 0..6).prop_map(|lines| lines.join(&b'\n'))
 }
 
-/// Files and rules of one folder.
+/// Files and rules of one directory.
 fn folder() -> impl Strategy<Value = (Vec<Vec<u8>>, Vec<u8>)> {
     prop::collection::vec(path(), 1..12).prop_flat_map(|paths| (Just(paths.clone()), rules(paths)))
 }

@@ -1,4 +1,4 @@
-//! What is neither a file nor a folder, and what cannot be read.
+//! What is neither a file nor a directory, and what cannot be read.
 
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixListener;

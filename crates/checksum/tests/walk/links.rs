@@ -49,14 +49,14 @@ fn each_loop_is_reported_once_and_not_entered() {
             vec!["d/e/up -> ..", "d/e/upup -> ../..", "d/f"],
             vec!["d/e/up: Loop", "d/e/upup: Loop", "d/f"],
         ),
-        // Two folders that lead into each other: each shows the other's files once.
+        // Two directories that lead into each other: each shows the other's files once.
         (
             vec!["a/to-b -> ../b", "a/x", "b/to-a -> ../a", "b/y"],
             vec!["a/to-b/to-a: Loop", "a/to-b/y", "a/x", "b/to-a/to-b: Loop", "b/to-a/x", "b/y"],
         ),
-        // Two ways to one folder are no loop.
+        // Two ways to one directory are no loop.
         (vec!["d/x", "l -> d", "m -> l"], vec!["d/x", "l/x", "m/x"]),
-        // A link to a link to the folder it is in.
+        // A link to a link to the directory it is in.
         (vec!["d/l -> ../m", "d/x", "m -> d"], vec!["d/l: Loop", "d/x", "m/l: Loop", "m/x"]),
     ] {
         let tree = Tree::of(&paths);
@@ -68,8 +68,8 @@ fn each_loop_is_reported_once_and_not_entered() {
 fn a_loop_through_the_argument_is_detected() {
     let tree = Tree::of(&["d/x", "d/back -> ../l", "l -> d"]);
     assert_eq!(tree.walk_in("l", &following()), ["back: Loop", "x"]);
-    // From outside: the folder above contains the argument, which then is no loop until it is met
-    // again.
+    // From outside: the directory above contains the argument, which then is no loop until it is
+    // met again.
     let tree = Tree::of(&["d/up -> ..", "x"]);
     assert_eq!(tree.walk_in("d", &following()), ["up/d: Loop", "up/x"]);
 }

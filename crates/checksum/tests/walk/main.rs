@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use lanesum_checksum::error::message;
 use lanesum_checksum::walk::{Entry, Exclude, Skip, WalkOptions, walk};
 
-/// A folder that goes away with the test.
+/// A directory that goes away with the test.
 struct Tree(tempfile::TempDir);
 
 impl Tree {
@@ -25,12 +25,13 @@ impl Tree {
         Self(tempfile::tempdir().unwrap())
     }
 
-    /// In memory where the system offers that: disks take seconds for thousands of nested folders.
+    /// In memory where the system offers that: disks take seconds for thousands of nested
+    /// directories.
     fn in_memory() -> Self {
         Self(tempfile::tempdir_in("/dev/shm").unwrap_or_else(|_| tempfile::tempdir().unwrap()))
     }
 
-    /// A tree of these files; a path that ends in `/` is a folder, `a -> b` a link.
+    /// A tree of these files; a path that ends in `/` is a directory, `a -> b` a link.
     fn of(paths: &[&str]) -> Self {
         let tree = Self::new();
         for path in paths {
@@ -77,7 +78,7 @@ impl Tree {
     }
 }
 
-/// An entry in words, its path relative to a folder.
+/// An entry in words, its path relative to a directory.
 fn words(entry: &Entry, root: &Path) -> String {
     let path = entry.path().strip_prefix(root).unwrap().display();
     match entry {

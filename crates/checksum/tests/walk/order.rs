@@ -60,7 +60,7 @@ proptest! {
                 continue;
             }
             let path = parts.join(&b'/');
-            // A name cannot be a file's and a folder's: the first comer has it.
+            // A name cannot be a file's and a directory's: the first comer has it.
             let full = tree.path(&path);
             if fs::create_dir_all(full.parent().unwrap()).is_ok() && fs::write(&full, "").is_ok() {
                 expected.push(path);
@@ -123,7 +123,7 @@ fn paths_match_those_of_find() {
             files(&argument, &plain()).into_iter().map(PathBuf::into_os_string).collect();
         assert_eq!(found, [tree.path("d/e/y").into_os_string(), tree.path("d/x").into_os_string()]);
     }
-    // The tests of a package run in its folder.
+    // The tests of a package run in its directory.
     for (argument, expected) in
         [(".", "./Cargo.toml"), ("./", "./Cargo.toml"), ("src/..", "src/../Cargo.toml")]
     {

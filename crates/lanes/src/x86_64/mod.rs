@@ -1,6 +1,6 @@
 //! The instruction sets of x86-64.
 //!
-//! **The ground rule of every `unsafe` here.** The words of this folder are private to the crate
+//! **The ground rule of every `unsafe` here.** The words of this directory are private to the crate
 //! and are named only in the table of `backend.rs`, so that kernels run with them only through a
 //! [`Backend`](crate::Backend), which exists only where the CPU was found to have the features that
 //! the table says. So whoever executes one of their methods has proved that the CPU has the

@@ -19,7 +19,7 @@ pub fn pretend() {
 /// The test that runs the others.
 ///
 /// # Panics
-/// When one of them fails.
+/// Panics if one of them fails.
 pub fn test_each() {
     if env::var_os(VARIABLE).is_some() {
         return;

@@ -2,7 +2,7 @@
 //! a line of values with commas between them for each file.
 //!
 //! The name is the last value and may hold commas; it is not escaped, so none with a newline is
-//! possible. Relative names are in the folder that a comment names.
+//! possible. Relative names are in the directory that a comment names.
 
 use std::borrow::Cow;
 
@@ -17,7 +17,7 @@ const INVOKED_FROM: &[u8] = b"## Invoked from: ";
 /// How a list came to be, for its comments.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Invocation {
-    /// The folder that relative names are in.
+    /// The directory that relative names are in.
     pub folder: Vec<u8>,
     /// The command, its words with blanks between them.
     pub command: Vec<u8>,
@@ -94,7 +94,7 @@ impl Hashdeep {
         if line == VERSION {
             self.has_returns = line.len() < text.len();
             self.columns.clear();
-            // Another list begins, which may tell no folder.
+            // Another list begins, which may tell no directory.
             self.folder = None;
             return Line::Blank;
         }

@@ -130,7 +130,7 @@ pub trait Format: fmt::Debug + Send + Sync {
         false
     }
 
-    /// The folder that the list says relative names are in, once that was read.
+    /// The directory that the list says relative names are in, once that was read.
     fn folder(&self) -> Option<&[u8]> {
         None
     }

@@ -108,7 +108,7 @@ pub(super) fn line<'a>(
         return Line::Wrong(Wrong::NoObject);
     }
     match record(object, name, dialect) {
-        // What stands for a folder where there are none.
+        // What stands for a directory where there are none.
         Ok(record) if record.name.ends_with(b"/") && record.size.unwrap_or(0) == 0 => Line::Blank,
         Ok(record) => Line::Record { record, is_tagged: true },
         Err(wrong) => Line::Wrong(wrong),

@@ -99,7 +99,7 @@ impl<const C: usize, const D: usize> SipHash<C, D> {
     /// ```
     ///
     /// # Panics
-    /// When there are not as many hashes as inputs.
+    /// Panics if there are not as many hashes as inputs.
     pub fn hash_many<T: AsRef<[u8]>, H: Output>(&self, inputs: &[T], hashes: &mut [H]) {
         self.with_backend(Backend::best()).hash_many(inputs, hashes);
     }
@@ -117,8 +117,8 @@ impl<const C: usize, const D: usize> SipHash<C, D> {
     /// ```
     ///
     /// # Panics
-    /// When there is not one offset more than hashes (no offset at all will do for none), or an
-    /// offset is negative, less than the one before or beyond the buffer.
+    /// Panics if there is not one offset more than hashes (no offset at all will do for none), or
+    /// an offset is negative, less than the one before or beyond the buffer.
     pub fn hash_offsets<O: Offset, H: Output>(
         &self,
         buffer: &[u8],
@@ -142,7 +142,7 @@ impl<const C: usize, const D: usize> SipHash<C, D> {
     /// ```
     ///
     /// # Panics
-    /// When there are not as many hashes as records.
+    /// Panics if there are not as many hashes as records.
     pub fn hash_records<const N: usize, H: Output>(&self, records: &[[u8; N]], hashes: &mut [H]) {
         self.with_backend(Backend::best()).hash_records(records, hashes);
     }
@@ -150,7 +150,7 @@ impl<const C: usize, const D: usize> SipHash<C, D> {
     /// The hash of each number's eight bytes, little-endian.
     ///
     /// # Panics
-    /// When there are not as many hashes as numbers.
+    /// Panics if there are not as many hashes as numbers.
     pub fn hash_u64s<H: Output>(&self, numbers: &[u64], hashes: &mut [H]) {
         self.with_backend(Backend::best()).hash_u64s(numbers, hashes);
     }

@@ -23,7 +23,7 @@ pub(super) const ALIGNMENT: u64 = 4096;
 /// # Errors
 /// [`Error::NoDirect`] where its file system cannot do that, or does not do it for this file.
 pub(super) fn set(file: &OwnedFd) -> Result<(), Error> {
-    // Set now, since a FIFO or a folder could not have been opened with it.
+    // Set now, since a FIFO or a directory could not have been opened with it.
     let flags = fcntl_getfl(file).map_err(of)?;
     fcntl_setfl(file, flags | OFlags::DIRECT).map_err(of)?;
     // Some file systems take the flag and then read some files (encrypted ones, those within their

@@ -4,7 +4,7 @@
 //! the medium, gets SIGBUS, which ends a process that has no answer. The answer here is that of
 //! libwayland's server and of systemd's journal: zeros are mapped over the rest of the window, a
 //! note is made that they are, and the instruction is done again. The hash goes on over the zeros,
-//! and the lane reports the file, or has it read anew, when it asks for more.
+//! and the lane reports the file, or has it read again, when it asks for more.
 //!
 //! The handler runs between any two instructions of the thread that touched the page, so it may use
 //! nothing that could be half done at that moment. It uses atomic numbers and two system calls. It

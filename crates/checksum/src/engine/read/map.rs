@@ -1,7 +1,7 @@
 //! Files that are mapped, a window at a time.
 //!
 //! Each lane has a window, one part of its file after another, so memory that is mapped does not
-//! grow with the files. Where a window lies is for the kernel to choose, each time anew: to map a
+//! grow with the files. Where a window lies is for the kernel to choose, each time again: to map a
 //! file over addresses that are kept for it (MAP_FIXED) unmaps them first, and when the mapping
 //! then fails (a file system's own error, no memory) they are free, and another thread's memory may
 //! come to lie there, which the next mapping would destroy. The handler of [`fault`](super::fault)

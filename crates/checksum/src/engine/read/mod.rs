@@ -58,7 +58,7 @@ pub enum Io {
     #[default]
     Read,
     /// Files that one such read does not take whole are mapped, 512 KiB at a time. A file that is
-    /// cut off meanwhile is [`Error::Changed`], or read anew when changes are not to be detected.
+    /// cut off meanwhile is [`Error::Changed`], or read again when changes are not to be detected.
     /// Once there are such files the process has a handler for SIGBUS as long as the run lasts.
     Mmap,
     /// Past the cache, which stays as it was: what is hashed is what the medium holds. Where a file

@@ -15,7 +15,7 @@ use crate::engine::read::cold;
 use crate::engine::task::Task;
 
 /// So many long files may wait for room while what comes behind them is looked at: the beginning of
-/// each is read once more.
+/// each is read again.
 const MOST_DEFERRED: usize = 16;
 
 impl Worker<'_> {
@@ -44,7 +44,7 @@ impl Worker<'_> {
         let Core { devices, queue, stop, .. } = &**self.core;
         let mut jobs = queue.take_unplanned(self.number, has_order);
         if !jobs.is_empty() {
-            // Folder by folder, and within one as its inodes lie.
+            // Directory by directory, and within one as its inodes lie.
             jobs.sort_by(|one, other| path(one).cmp(path(other)));
             let places = places_of(&jobs, stop);
             queue.plan(self.number, jobs.into_iter().zip(places));

@@ -27,7 +27,7 @@ pub(in super::super) struct Object<'a> {
     pub(in super::super) digests: Vec<(Algorithm, Value<'a>)>,
     pub(in super::super) stored: Vec<(Algorithm, Value<'a>)>,
     pub(in super::super) checksum_type: Value<'a>,
-    /// A folder, or an object that is deleted.
+    /// A directory, or an object that is deleted.
     pub(in super::super) is_no_file: bool,
     /// aws: it has `RequestCharged`, which is all that a list of no object has.
     pub(in super::super) is_listing: bool,
@@ -113,7 +113,7 @@ impl<'de> Visitor<'de> for &mut Object<'de> {
         let (mut algorithm, mut hash) = (Value::Nothing, Value::Nothing);
         while let Some(Name(name)) = members.next_key()? {
             let place = match &*name {
-                // As DVC lists a folder: .dir.
+                // As DVC lists a directory: .dir.
                 "path" | "relpath" => &mut object.path,
                 "path_base64" => &mut object.path_base64,
                 "size" | "Size" | "ContentLength" => &mut object.size,
