@@ -1,4 +1,4 @@
-//! A digest of any algorithm, as a value.
+//! Digests of any algorithm.
 
 use std::fmt;
 
@@ -8,9 +8,8 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use crate::Algorithm;
 use crate::algorithm::LONGEST_DIGEST;
 
-/// The digest of one input under one algorithm. They are in the order of their algorithms, then of
-/// their bytes.
-// What lies behind a digest's bytes is zeros.
+/// The digest of an input under an algorithm. Digests are ordered by algorithm, then by bytes.
+// The bytes after the digest are zeros.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Digest {
     algorithm: Algorithm,
@@ -18,7 +17,7 @@ pub struct Digest {
 }
 
 impl Digest {
-    /// A digest from its bytes; `None` when their number is not the algorithm's.
+    /// Makes a digest from its bytes. Returns `None` if the length is not that of the algorithm.
     ///
     /// ```
     /// # use lanesum_list::{Algorithm, Digest};
@@ -33,7 +32,8 @@ impl Digest {
         (digest.len() == algorithm.digest_len()).then_some(Self { algorithm, bytes })
     }
 
-    /// A digest from hexadecimal digits of either case; `None` when they are not exactly that.
+    /// Parses a digest in hexadecimal digits of either case. Returns `None` for invalid digits or a
+    /// wrong length.
     ///
     /// ```
     /// # use lanesum_list::{Algorithm, Digest};
@@ -56,13 +56,13 @@ impl Digest {
         (all < 16).then_some(Self { algorithm, bytes })
     }
 
-    /// The algorithm that made it.
+    /// Returns the algorithm of the digest.
     #[must_use]
     pub const fn algorithm(&self) -> Algorithm {
         self.algorithm
     }
 
-    /// Its bytes, [`Algorithm::digest_len`] of them.
+    /// Returns the [`Algorithm::digest_len`] bytes of the digest.
     #[must_use]
     pub fn as_bytes(&self) -> &[u8] {
         &self.bytes[..self.algorithm.digest_len()]
@@ -86,8 +86,8 @@ impl Digest {
         out.extend_from_slice(hex[..bytes.len()].as_flattened());
     }
 
-    /// Appends the digest in base64, with its padding: as `Content-MD5` has it, and CRC-32C in
-    /// Google's storage.
+    /// Appends the digest in base64 with padding, as in `Content-MD5` and in CRC-32C values of
+    /// Google Cloud Storage.
     ///
     /// ```
     /// # use lanesum_list::{Algorithm, Digest};
@@ -104,7 +104,7 @@ impl Digest {
     }
 }
 
-/// The value of each hexadecimal digit of either case; 255 of any other byte.
+/// The value of each hexadecimal digit of either case, and 255 for all other bytes.
 const VALUES: [u8; 256] = {
     let mut values = [u8::MAX; 256];
     let mut value = 0;

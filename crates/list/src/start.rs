@@ -1,23 +1,24 @@
-//! What a list is, told by its start: text, or something that only looks like no checksums.
+//! Detects files that are not checksum lists by their first bytes.
 //!
-//! PowerShell's `>` writes UTF-16, editors add a byte order mark, and a glob hands over an archive.
-//! Without this each of them is "no properly formatted lines", with it the reader learns the cure.
-//! GNU md5sum does not look, so neither does whoever follows it to the letter.
+//! `>` in PowerShell writes UTF-16, editors add a byte order mark, and a glob may match an archive.
+//! Without this module each of them would give the error "no properly formatted lines". With it the
+//! message names the cause and the fix. GNU md5sum does not check this, so GNU mode does not
+//! either.
 
 use crate::{Dialect, Ending, formats};
 
 /// The byte order mark in UTF-8.
 const MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// Whether these bytes begin with a byte order mark of UTF-8 or UTF-16: at the start of a list they
-/// would be none of its name.
+/// Returns whether these bytes start with a byte order mark of UTF-8 or UTF-16. At the start of a
+/// list these bytes would not be read as part of a name.
 pub(crate) fn begins_with_mark(name: &[u8]) -> bool {
     name.starts_with(MARK) || name.starts_with(b"\xff\xfe") || name.starts_with(b"\xfe\xff")
 }
 
 impl NotAList {
-    /// The command of a shell that makes a list of it, from its standard input to its output, where
-    /// there is one.
+    /// Returns the shell command that converts the file to a list, from standard input to standard
+    /// output, if there is one.
     #[must_use]
     pub const fn filter(self) -> Option<&'static str> {
         match self {
@@ -29,12 +30,12 @@ impl NotAList {
     }
 }
 
-/// The mark says the byte order.
+/// The mark defines the byte order.
 const FROM_UTF_16: &str = "iconv -f UTF-16 -t UTF-8";
 const FROM_UTF_16BE: &str = "iconv -f UTF-16BE -t UTF-8";
 const FROM_UTF_16LE: &str = "iconv -f UTF-16LE -t UTF-8";
 
-/// What compressed files begin with, the program that makes them, and the one that undoes it.
+/// The first bytes of compressed files, the program that compresses, and the one that decompresses.
 const COMPRESSED: [(&[u8], &str, &str); 4] = [
     (b"\x1f\x8b", "gzip", "zcat"),
     (b"BZh", "bzip2", "bzcat"),
@@ -42,44 +43,44 @@ const COMPRESSED: [(&[u8], &str, &str); 4] = [
     (b"\x28\xb5\x2f\xfd", "zstd", "zstdcat"),
 ];
 
-/// As much of a list as is to be looked at, in bytes. Four do where no more have come: the marks
-/// have three at most, and a fourth makes UTF-16 without one unlikely to be cut.
+/// The number of bytes at the start of a list to examine. Four bytes are the minimum: marks have up
+/// to three, and a fourth makes it unlikely that UTF-16 without a mark is cut.
 pub const HEAD: usize = 8192;
 
-/// What is no list, told by its start. Its name is the caller's to add.
+/// The kind of a file that is not a list. The caller adds the name of the file.
 #[derive(Clone, Copy, Debug, thiserror::Error, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NotAList {
-    /// It is in UTF-16 of either byte order, with a mark or without.
+    /// The file is in UTF-16 of either byte order, with or without a mark.
     #[error("looks like UTF-16; convert it to UTF-8, e.g. {filter}")]
     Utf16 {
-        /// The command that does it: where there is no mark it is told the byte order.
+        /// The command that converts it. Without a mark the command names the byte order.
         filter: &'static str,
     },
-    /// Its first line ends with NUL where newlines were expected.
+    /// The first line ends with NUL instead of a newline.
     #[error("its lines end with NUL; say --zero")]
     NulEnded,
-    /// Its first line ends with a newline where NULs were expected, and none is in sight.
+    /// The first line ends with a newline instead of NUL, and no NUL was found.
     #[error("its lines end with newlines; check it without --zero")]
     NewlineEnded,
-    /// It is no text: control characters abound.
+    /// The file is binary: it has many control characters.
     #[error("looks like binary data, not a list of checksums")]
     Binary,
-    /// It is compressed.
+    /// The file is compressed.
     #[error("is compressed by {by}; {filter} shows the list")]
     Compressed {
-        /// The program that did it.
+        /// The program that compressed it.
         by: &'static str,
-        /// The one that undoes it.
+        /// The program that decompresses it.
         filter: &'static str,
     },
-    /// It is a `.dvc`, what DVC notes of a file or a directory that it tracks.
+    /// The file is a `.dvc` file, which describes a file or directory that DVC tracks.
     #[error(
         "is what DVC notes of a file or folder, and no list; dvc status checks it, and the cache of DVC \
          has the list of a folder: files/md5/*/*.dir"
     )]
     OfDvc,
-    /// It is what Get-FileHash of PowerShell or certutil show on a screen.
+    /// The file is the screen output of Get-FileHash of PowerShell or of certutil.
     #[error(
         "is what Get-FileHash or certutil show, and no list; PowerShell writes one: Get-FileHash -A \
          MD5 * | Export-Csv -Encoding UTF8 list.csv"
@@ -87,8 +88,9 @@ pub enum NotAList {
     OfWindows,
 }
 
-/// Where the text of a list begins, told by its first bytes ([`HEAD`] of them do): at 3 after a
-/// byte order mark in UTF-8, at 0 without. It may still hold no checksums.
+/// Returns the offset of the text of a list: 3 after a UTF-8 byte order mark, and 0 without one.
+/// `head` should have [`HEAD`] bytes, if the file has them. An accepted file may still contain no
+/// checksums.
 ///
 /// ```
 /// use lanesum_list::{Ending, start};
@@ -100,7 +102,7 @@ pub enum NotAList {
 ///
 /// # Errors
 ///
-/// [`NotAList`] says what it is instead of a list whose lines have this ending.
+/// Fails with [`NotAList`] if the file is not a list whose lines have this ending.
 pub fn of_text(head: &[u8], ending: Ending) -> Result<usize, NotAList> {
     if head.starts_with(MARK) {
         Ok(MARK.len())
@@ -109,7 +111,7 @@ pub fn of_text(head: &[u8], ending: Ending) -> Result<usize, NotAList> {
     } else if ending == Ending::Nul && !head.contains(&0) && has_newlines(head) {
         Err(NotAList::NewlineEnded)
     } else if begins_with_record(head, ending) {
-        // Names may hold any bytes, so a record settles it.
+        // Names may contain any bytes, so a valid record is enough.
         Ok(0)
     } else if ending == Ending::Newline && begins(head, Ending::Nul) {
         Err(NotAList::NulEnded)
@@ -127,27 +129,27 @@ pub fn of_text(head: &[u8], ending: Ending) -> Result<usize, NotAList> {
     }
 }
 
-/// Whether it is a list of some format, whose first line holds a checksum as a rule.
+/// Returns whether the file is a list of some format. Its first line usually has a checksum.
 fn begins_with_record(head: &[u8], ending: Ending) -> bool {
     formats::recognise(head, Dialect::of_any_length().with_ending(ending)).is_some()
 }
 
-/// Whether the first line has this ending and holds a checksum.
+/// Returns whether the first line has this ending and a checksum.
 fn begins(head: &[u8], ending: Ending) -> bool {
     memchr::memchr(ending.byte(), head).is_some() && begins_with_record(head, ending)
 }
 
-/// Whether each of the first two lines that end with a newline, or the only one, holds a checksum.
-/// The name in a line that ends with NUL may hold a newline, and what comes behind that looks like
-/// no line.
+/// Returns whether each of the first two lines that end with a newline, or the only one, has a
+/// checksum. The name in a line that ends with NUL may contain a newline, but the text after it
+/// does not look like a line.
 fn has_newlines(head: &[u8]) -> bool {
     let mut lines = head.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
     begins(head, Ending::Newline)
         && lines.by_ref().take(2).all(|line| begins_with_record(line, Ending::Newline))
 }
 
-/// What makes UTF-8 of UTF-16 without a mark. There every other byte is NUL where the text is
-/// ASCII: at least four characters, and nine in ten of them.
+/// Returns the command that converts UTF-16 without a mark to UTF-8. Text counts as UTF-16 if every
+/// other byte is NUL in at least four characters and in 90 % of them.
 fn from_utf16(head: &[u8]) -> Option<&'static str> {
     let characters = head.len() / 2;
     let nuls = |half: usize| head.iter().skip(half).step_by(2).filter(|&&byte| byte == 0).count();
@@ -157,8 +159,7 @@ fn from_utf16(head: &[u8]) -> Option<&'static str> {
     is_utf16.then_some(if even > odd { FROM_UTF_16BE } else { FROM_UTF_16LE })
 }
 
-/// Whether the first line that says something is of a table or a list of PowerShell, or that of
-/// certutil.
+/// Returns whether the first nonempty line is one of a table or list of PowerShell, or of certutil.
 fn is_shown_by_windows(head: &[u8]) -> bool {
     let mut lines = head.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
     let first = lines.find(|line| !line.is_empty()).unwrap_or_default();
@@ -169,7 +170,7 @@ fn is_shown_by_windows(head: &[u8]) -> bool {
     begins(&[b"Algorithm", b"Hash", b"Path"]) || begins(&[b"Algorithm", b":"]) || of_certutil()
 }
 
-/// Whether at least one byte in ten is a control character that no list has between its names.
+/// Returns whether at least 10 % of the bytes are control characters that lists have only in names.
 fn is_binary(head: &[u8], ending: Ending) -> bool {
     let is_odd = |&byte: &u8| {
         (byte.is_ascii_control() && !matches!(byte, b'\t' | b'\n' | b'\r')) && byte != ending.byte()
@@ -232,7 +233,7 @@ mod tests {
         assert_eq!(of_text(lines.as_bytes(), Ending::Nul), Err(NotAList::NewlineEnded));
         let name_of_two_lines = format!("{LINE}\n{LINE}\0");
         assert_eq!(of_text(name_of_two_lines.as_bytes(), Ending::Nul), Ok(0));
-        // Cut within such a name, by a pipe or by what is looked at.
+        // Cut within such a name, by a pipe or by the end of the examined bytes.
         let cut = format!("{LINE}\nthe second");
         assert_eq!(of_text(cut.as_bytes(), Ending::Nul), Ok(0));
         let one = format!("{LINE}\n");
@@ -280,7 +281,7 @@ mod tests {
             assert_eq!(found.filter(), Some(expected), "{found}");
             assert!(found.to_string().contains(expected), "{found}");
         }
-        // Text that begins so is text.
+        // Text that starts like this is text.
         assert_eq!(of_text(b"BZh is how it begins\n", Ending::Newline), Ok(0));
     }
 

@@ -1,10 +1,11 @@
-//! Lists whose lines are recognised one by one: with a tag and without, as they come.
+//! Lists with tagged and untagged lines in any order.
 
 use super::line::{self, Text};
 use super::{CannotHold, Format, Gnu, Line, Md5deep, Tag, Wrong};
 use crate::{Algorithms, Dialect, Record};
 
-/// Reads lines with and without a tag, of one list, in any order. Writes lines with a tag.
+/// A list whose lines are detected one by one. It reads tagged and untagged lines in any order, and
+/// writes tagged lines.
 ///
 /// ```
 /// use lanesum_list::formats::{Format, Line, Mixed};
@@ -28,14 +29,14 @@ pub struct Mixed {
 }
 
 impl Mixed {
-    /// A list of this dialect.
+    /// Makes a list of a dialect.
     #[must_use]
     pub const fn new(dialect: Dialect) -> Self {
         Self { tag: Tag::new(dialect), gnu: Gnu::new(dialect), sized: None }
     }
 
-    /// The same, which reads lines of [`Md5deep`], too: of a list of it whose first line is damaged
-    /// all others would be none.
+    /// Returns the format, which then also reads lines of [`Md5deep`]. Otherwise a list of md5deep
+    /// with a damaged first line would have no valid line.
     ///
     /// ```
     /// use lanesum_list::Dialect;
@@ -86,8 +87,7 @@ impl Format for Mixed {
         if let Some(found) = self.tag.read(text) {
             return line::line(found, true);
         }
-        // First, since such a line may look like one with the tag of an algorithm that is not
-        // known.
+        // First, because such a line may look like a tagged line of an unsupported algorithm.
         if let Some(line) = self.gnu.read(text) {
             return line;
         }
@@ -148,7 +148,7 @@ mod tests {
             assert_eq!(Gnu::new(any).next(line.as_bytes()), Line::Wrong(Wrong::NothingKnown));
             assert_eq!(one(md5, line.as_bytes()), Line::Malformed);
         }
-        // What GNU reads is a line, however it is indented.
+        // GNU md5sum accepts a line at any indentation.
         assert!(name(Dialect::any(), &format!("{:32}  {MD5}  a", "")).is_some());
     }
 

@@ -1,9 +1,9 @@
-//! What tools for object stores print, in JSON: `aws s3api list-objects-v2` and `head-object`,
+//! JSON output of programs for object stores: `aws s3api list-objects-v2` and `head-object`,
 //! `rclone lsjson --hash`, `mc ls --json`. Read only.
 //!
-//! Their names for one thing differ, and no two tools give one name to different things, so one
-//! reader does for all. When an object was stored says nothing of the file that it was, so only
-//! rclone's `ModTime` is a time of modification.
+//! The programs use different member names, but no name has two meanings, so one reader handles all
+//! of them. Only `ModTime` of rclone is a modification time. The other programs have the time when
+//! the object was stored.
 
 use std::borrow::Cow;
 use std::mem;
@@ -40,14 +40,14 @@ pub struct S3 {
 }
 
 impl S3 {
-    /// A list of this dialect.
+    /// Makes a list of a dialect.
     #[must_use]
     pub const fn new(dialect: Dialect) -> Self {
         Self { dialect, name: None, scanner: Scanner::new() }
     }
 
-    /// The same, where the first object without a name, as of `head-object`, is the file of this
-    /// name. A second one is wrong.
+    /// Returns the format with a name for the first object without a name, as `head-object` prints
+    /// it. A second object without a name is invalid.
     #[must_use]
     pub fn named(self, name: &[u8]) -> Self {
         Self { name: Some(name.to_vec()), ..self }
@@ -84,7 +84,7 @@ impl Format for S3 {
     }
 }
 
-/// What an object says; `name` is for one that has none.
+/// Reads an object. `name` is used if the object has no name.
 pub(super) fn line<'a>(
     object: &mut Object<'a>,
     name: Option<Vec<u8>>,
@@ -108,7 +108,7 @@ pub(super) fn line<'a>(
         return Line::Wrong(Wrong::NoObject);
     }
     match record(object, name, dialect) {
-        // What stands for a directory where there are none.
+        // A placeholder for a directory, which object stores do not have.
         Ok(record) if record.name.ends_with(b"/") && record.size.unwrap_or(0) == 0 => Line::Blank,
         Ok(record) => Line::Record { record, is_tagged: true },
         Err(wrong) => Line::Wrong(wrong),
@@ -136,14 +136,14 @@ fn record<'a>(
         ..Record::default()
     };
     record.size = match &object.size {
-        // rclone: not known.
+        // rclone: unknown size.
         Value::Nothing | Value::MinusOne => None,
         Value::Whole(size) => Some(*size),
         _ => return Err(Wrong::Size),
     };
     let time = object.mod_time.text();
     record.times.modified = time.and_then(|time| Time::from_rfc3339(time.as_bytes()));
-    // That of an object in parts is one of the checksums of its parts.
+    // The checksum of a multipart object is computed from the checksums of its parts.
     if object.checksum_type.text() != Some("COMPOSITE") {
         let is_whole = |value: &Value<'_>| value.text().is_some_and(|text| !text.contains('-'));
         let whole = object.stored.iter().filter(|(_, value)| is_whole(value));
@@ -178,7 +178,7 @@ mod tests {
         read(list).into_iter().map(record).collect()
     }
 
-    /// In the form of the examples in the AWS CLI's reference.
+    /// Like the examples in the reference of the AWS CLI.
     #[test]
     fn aws_lists_are_read() {
         let list = r#"{
@@ -258,7 +258,7 @@ mod tests {
             let list = format!("{{{before}\"Contents\": [{object}]{behind}}}");
             assert!(read(&list).contains(&Line::Wrong(Wrong::Truncated)), "{list}");
         }
-        // What stands in a text is none of its members.
+        // Text within a string is not a member.
         let prefix = r#""Prefix": "\"IsTruncated\":true", "x": ["NextToken", {"NextToken": "x"}]"#;
         let whole = format!(
             "{{\"IsTruncated\": false, \"Contents\": [{object}], {prefix}, \"NextToken\": null}}"

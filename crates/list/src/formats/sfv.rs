@@ -1,7 +1,7 @@
-//! SFV: `name CRC32`, the name first, as cfv and RHash write it. Comments begin with `;`.
+//! SFV: `name CRC32`, as cfv and RHash write it. Comments start with `;`.
 //!
-//! The last blank of a line stands before the digits, so a name may hold blanks, but not end with
-//! one: writers align the digits with as many as they like.
+//! The last blank of a line is before the digits, so a name may contain blanks. It cannot end with
+//! one, because programs align the digits with any number of blanks.
 
 use std::borrow::Cow;
 
@@ -33,7 +33,7 @@ pub struct Sfv {
 }
 
 impl Sfv {
-    /// A list of this dialect.
+    /// Makes a list of a dialect.
     #[must_use]
     pub const fn new(dialect: Dialect) -> Self {
         Self { dialect }
@@ -77,11 +77,11 @@ impl Format for Sfv {
             line[0] != b';'
         });
         match first {
-            // More comments than are looked at, and a piece of the line behind them.
+            // More comments than are examined, and a part of the next line.
             Some(first) if has_comment && head.len() >= start::HEAD && head.ends_with(first) => {
                 true
             }
-            // Lists of others may have such lines, which are malformed there.
+            // Other formats may have such lines, which are malformed there.
             Some(first) => matches!(self.clone().next(first), Line::Record { .. }),
             None => has_comment,
         }
