@@ -239,7 +239,7 @@ impl Sum {
             let words = "the lines of several algorithms must name them; leave out --untagged";
             return Err(Usage(words.to_owned()));
         }
-        let told = |algorithm| Dialect::any().tells(algorithm);
+        let told = |algorithm| Dialect::any().identifies(algorithm);
         let is_named = self.tag || self.base64 || several || !self.algorithms().iter().all(told);
         Ok(if is_named && !self.untagged { Kind::Tag } else { Kind::Gnu })
     }

@@ -21,7 +21,7 @@ struct Description {
     /// The length of a digest in bytes.
     digest_len: usize,
     key: TakesKey,
-    told_by_digits: Told,
+    untagged_in: UntaggedIn,
 }
 
 /// Whether an algorithm takes a key, and the length of the key in bytes.
@@ -35,7 +35,7 @@ enum TakesKey {
 /// In which lists the number of digits of an untagged line identifies the algorithm. In each kind
 /// of list every number of digits belongs to at most one algorithm.
 #[derive(PartialEq, Eq)]
-enum Told {
+enum UntaggedIn {
     /// In no list, because another, more common algorithm has the same number of digits.
     Nowhere,
     WithoutKey,
@@ -50,7 +50,7 @@ const DEFAULT: Description = Description {
     other_tags: &[],
     digest_len: 0,
     key: TakesKey::No,
-    told_by_digits: Told::Nowhere,
+    untagged_in: UntaggedIn::Nowhere,
 };
 
 /// Makes [`Algorithm`] and its table of descriptions, in the order of the entries.
@@ -73,16 +73,16 @@ macro_rules! algorithms {
 
 algorithms! {
     /// MD5, RFC 1321: 16 bytes. Detects accidental changes, not attacks.
-    Md5 { name: "md5", tag: "MD5", digest_len: 16, told_by_digits: Told::WithoutKey }
+    Md5 { name: "md5", tag: "MD5", digest_len: 16, untagged_in: UntaggedIn::WithoutKey }
     /// SHA-1, FIPS 180-4: 20 bytes. Not secure against attacks.
-    Sha1 { name: "sha1", tag: "SHA1", digest_len: 20, told_by_digits: Told::WithoutKey }
+    Sha1 { name: "sha1", tag: "SHA1", digest_len: 20, untagged_in: UntaggedIn::WithoutKey }
     /// SHA-224, FIPS 180-4: 28 bytes. OpenSSL 3 calls it `SHA2-224`.
     Sha224 {
         name: "sha224",
         tag: "SHA224",
         other_tags: &["SHA2-224"],
         digest_len: 28,
-        told_by_digits: Told::WithoutKey,
+        untagged_in: UntaggedIn::WithoutKey,
     }
     /// SHA-256, FIPS 180-4: 32 bytes. OpenSSL 3 calls it `SHA2-256`.
     Sha256 {
@@ -90,7 +90,7 @@ algorithms! {
         tag: "SHA256",
         other_tags: &["SHA2-256"],
         digest_len: 32,
-        told_by_digits: Told::WithoutKey,
+        untagged_in: UntaggedIn::WithoutKey,
     }
     /// SHA-512, FIPS 180-4: 64 bytes. OpenSSL 3 calls it `SHA2-512`.
     Sha512 {
@@ -98,7 +98,7 @@ algorithms! {
         tag: "SHA512",
         other_tags: &["SHA2-512"],
         digest_len: 64,
-        told_by_digits: Told::WithoutKey,
+        untagged_in: UntaggedIn::WithoutKey,
     }
     /// BLAKE3 with its default output of 32 bytes. With a key it uses the keyed mode.
     Blake3 {
@@ -106,18 +106,18 @@ algorithms! {
         tag: "BLAKE3",
         digest_len: 32,
         key: TakesKey::Optional(32),
-        told_by_digits: Told::WithKey,
+        untagged_in: UntaggedIn::WithKey,
     }
     /// XXH3 of 128 bits, in the canonical (big-endian) form that `xxhsum -H2` prints: 16 bytes.
     Xxh128 { name: "xxh128", aliases: &["xxh3"], tag: "XXH128", digest_len: 16 }
     /// XXH3 of 64 bits, as `xxhsum -H3` prints it: 8 bytes.
     Xxh3_64 { name: "xxh3-64", aliases: &["xxh3_64"], tag: "XXH3", digest_len: 8 }
     /// XXH64, as `xxhsum` prints it by default: 8 bytes.
-    Xxh64 { name: "xxh64", tag: "XXH64", digest_len: 8, told_by_digits: Told::WithoutKey }
+    Xxh64 { name: "xxh64", tag: "XXH64", digest_len: 8, untagged_in: UntaggedIn::WithoutKey }
     /// XXH32, as `xxhsum -H0` prints it: 4 bytes.
     Xxh32 { name: "xxh32", tag: "XXH32", digest_len: 4 }
     /// CRC-32C (Castagnoli), big-endian: 4 bytes.
-    Crc32c { name: "crc32c", tag: "CRC32C", digest_len: 4, told_by_digits: Told::WithoutKey }
+    Crc32c { name: "crc32c", tag: "CRC32C", digest_len: 4, untagged_in: UntaggedIn::WithoutKey }
     /// CRC-32 of zip, gzip and SFV lists, big-endian: 4 bytes. RHash writes its tag.
     Crc32 { name: "crc32", tag: "CRC32", digest_len: 4 }
     /// SipHash-2-4 under a key: 8 bytes, in the order of the reference implementation.
@@ -126,7 +126,7 @@ algorithms! {
         tag: "SIPHASH24",
         digest_len: 8,
         key: TakesKey::Required(16),
-        told_by_digits: Told::WithKey,
+        untagged_in: UntaggedIn::WithKey,
     }
     /// SipHash-1-3 under a key: 8 bytes.
     Siphash13 {
@@ -141,7 +141,7 @@ algorithms! {
         tag: "SIPHASH24-128",
         digest_len: 16,
         key: TakesKey::Required(16),
-        told_by_digits: Told::WithKey,
+        untagged_in: UntaggedIn::WithKey,
     }
     /// SipHash-1-3 of 128 bits under a key: 16 bytes.
     Siphash13Wide {
@@ -251,12 +251,12 @@ impl Algorithm {
         }
     }
 
-    pub(crate) fn is_told_without_key(&self) -> bool {
-        self.description().told_by_digits == Told::WithoutKey
+    pub(crate) fn is_identified_without_key(&self) -> bool {
+        self.description().untagged_in == UntaggedIn::WithoutKey
     }
 
-    pub(crate) fn is_told_with_key(&self) -> bool {
-        self.description().told_by_digits == Told::WithKey
+    pub(crate) fn is_identified_with_key(&self) -> bool {
+        self.description().untagged_in == UntaggedIn::WithKey
     }
 
     /// Returns whether the algorithm requires a key.
@@ -341,12 +341,17 @@ mod tests {
 
     #[test]
     fn a_digest_length_names_at_most_one_algorithm() {
-        for told in [Algorithms::told_without_key(), Algorithms::told_with_key()] {
-            let mut lengths: Vec<_> = told.iter().map(Algorithm::digest_len).collect();
+        for algorithms in [Algorithms::identified_without_key(), Algorithms::identified_with_key()]
+        {
+            let mut lengths: Vec<_> = algorithms.iter().map(Algorithm::digest_len).collect();
             lengths.sort_unstable();
-            assert!(lengths.is_sorted_by(|a, b| a < b), "{told:?}");
+            assert!(lengths.is_sorted_by(|a, b| a < b), "{algorithms:?}");
         }
-        assert!(Algorithms::told_without_key().iter().all(|algorithm| !algorithm.needs_key()));
-        assert!(Algorithms::told_with_key().iter().all(|algorithm| algorithm.key_len().is_some()));
+        assert!(
+            Algorithms::identified_without_key().iter().all(|algorithm| !algorithm.needs_key())
+        );
+        assert!(
+            Algorithms::identified_with_key().iter().all(|algorithm| algorithm.key_len().is_some())
+        );
     }
 }

@@ -25,14 +25,14 @@ impl Algorithms {
 
     /// Returns the algorithms that the length of an untagged line identifies, in a list without a
     /// key.
-    pub(crate) fn told_without_key() -> Self {
-        Self::ALL.iter().filter(|it| it.is_told_without_key()).collect()
+    pub(crate) fn identified_without_key() -> Self {
+        Self::ALL.iter().filter(|it| it.is_identified_without_key()).collect()
     }
 
     /// Returns the algorithms that the length of an untagged line identifies, in a list made with a
     /// key.
-    pub(crate) fn told_with_key() -> Self {
-        Self::ALL.iter().filter(|it| it.is_told_with_key()).collect()
+    pub(crate) fn identified_with_key() -> Self {
+        Self::ALL.iter().filter(|it| it.is_identified_with_key()).collect()
     }
 
     /// Returns the set with one more algorithm.

@@ -59,7 +59,7 @@ impl Dialect {
     pub fn any() -> Self {
         Self {
             tagged: Algorithms::ALL,
-            untagged: Algorithms::told_without_key(),
+            untagged: Algorithms::identified_without_key(),
             is_lenient: true,
             nul_ends_names: false,
             ending: Ending::Newline,
@@ -86,7 +86,7 @@ impl Dialect {
     pub fn keyed(algorithms: Algorithms) -> Self {
         Self {
             tagged: algorithms,
-            untagged: Algorithms::told_with_key().intersection(algorithms),
+            untagged: Algorithms::identified_with_key().intersection(algorithms),
             ..Self::any()
         }
     }
@@ -137,12 +137,12 @@ impl Dialect {
     ///
     /// ```
     /// # use lanesum_list::{Algorithm, Dialect};
-    /// assert!(Dialect::any().tells(Algorithm::Sha256));
+    /// assert!(Dialect::any().identifies(Algorithm::Sha256));
     /// // BLAKE3 has as many digits as SHA-256 and is taken for it.
-    /// assert!(!Dialect::any().tells(Algorithm::Blake3));
+    /// assert!(!Dialect::any().identifies(Algorithm::Blake3));
     /// ```
     #[must_use]
-    pub fn tells(&self, algorithm: Algorithm) -> bool {
+    pub fn identifies(&self, algorithm: Algorithm) -> bool {
         let has_as_many = |other: &Algorithm| other.digest_len() == algorithm.digest_len();
         self.untagged.iter().find(has_as_many) == Some(algorithm)
     }

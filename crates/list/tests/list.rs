@@ -168,15 +168,15 @@ proptest! {
 
     #[test]
     fn untagged_lines_are_typed_by_their_length(records in vec(any_record(), 0..20)) {
-        let is_told = |record: &Record<'_>| {
+        let is_identified = |record: &Record<'_>| {
             let algorithm = algorithm(record);
             use Algorithm::{Blake3, Crc32, Xxh3_64, Xxh32, Xxh128};
-            let is_told = ![Blake3, Xxh128, Xxh3_64, Xxh32, Crc32].contains(&algorithm)
+            let is_identified = ![Blake3, Xxh128, Xxh3_64, Xxh32, Crc32].contains(&algorithm)
                 && !algorithm.needs_key();
-            assert_eq!(Dialect::any().tells(algorithm), is_told, "{algorithm}");
-            is_told
+            assert_eq!(Dialect::any().identifies(algorithm), is_identified, "{algorithm}");
+            is_identified
         };
-        let records: Vec<_> = records.into_iter().filter(is_told).collect();
+        let records: Vec<_> = records.into_iter().filter(is_identified).collect();
         for ending in ENDINGS {
             for style in STYLES {
                 let list = write(&records, style, ending);
