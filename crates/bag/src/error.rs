@@ -1,4 +1,4 @@
-//! Why a bag is not made or updated.
+//! The error of creating or updating a bag.
 
 use std::fs;
 use std::io;
@@ -9,11 +9,11 @@ use lanesum_checksum::{Algorithm, Algorithms};
 
 use crate::finding::{Finding, Problem};
 
-/// Why a bag is not made or updated. Nothing was changed, unless it says so.
+/// The reason why a bag was not created or updated. Nothing was changed, unless the error says so.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BagError {
-    /// What should be a directory is something else.
+    /// The path is not a directory.
     #[error("is no folder")]
     NotAFolder,
     /// The directory is in the payload of a bag.
@@ -22,92 +22,92 @@ pub enum BagError {
         .0.display()
     )]
     InPayload(PathBuf),
-    /// Nothing can be written in the directory.
+    /// The directory is not writable.
     #[error("nothing can be written in it: {}", message(.0))]
     Unwritable(io::Error),
     /// The directory is a bag.
     #[error("is a bag already; lanesum bag update takes up what has changed in it")]
     IsABag,
-    /// The directory is no bag.
+    /// The directory is not a bag.
     #[error("is no bag, for it has no bagit.txt; lanesum bag create makes it one")]
     NotABag,
-    /// A run that made a bag was cut off.
+    /// A run that created a bag was interrupted.
     #[error("an interrupted lanesum bag create left it half done; run that again")]
     HalfDone,
-    /// Nothing can be renamed around the root of all files.
+    /// The root directory cannot become a bag.
     #[error("the root of all files cannot be a bag")]
     Root,
-    /// Another run is at work there.
+    /// Another run is working on the directory.
     #[error("another lanesum bag is at work there; wait until it is done")]
     Busy,
-    /// Manifests of an algorithm are not for bags.
+    /// BagIt has no manifests of an algorithm.
     #[error("no manifest is made of {0}; take md5, sha1, sha224, sha256 or sha512")]
     Algorithm(Algorithm),
-    /// Tag files are in another encoding than UTF-8, which is what is written.
+    /// The tag files are not in UTF-8, which is the encoding of written ones.
     #[error("its tag files are not in UTF-8; convert them and say so in bagit.txt first")]
     Encoding,
-    /// Something is where a file belongs.
+    /// An object is in the way of a file.
     #[error("{} is in the way; look at it, and move it elsewhere", .0.display())]
     InTheWay(PathBuf),
-    /// The bag cannot hold what is there, or what is there cannot be read.
+    /// The directory contains objects that a bag cannot hold or that cannot be read.
     #[error("cannot be a bag as it is; nothing was changed")]
     Findings(Vec<Finding>),
-    /// What is there, or what stands in its tag files, keeps the bag from being updated.
+    /// The contents or tag files of the bag prevent the update.
     #[error("cannot be updated as it is; nothing was changed")]
     NotUpdated(Vec<Finding>),
-    /// No payload manifest tells what the files should be.
+    /// The bag has no payload manifest to compare the files with.
     #[error(
         "has no payload manifest that lanesum can read, so nothing tells what its files should be; put it back from a copy or, if all files are as they should be, give -a and --accept. Nothing was changed"
     )]
     NoManifest,
-    /// Payload manifests or metadata are gone, or are not what they were.
+    /// Payload manifests or metadata are missing or have changed.
     #[error(
         "what tells what its files should be, or its metadata, is gone or not as it was; put that back from a copy or, if everything is as it should be, take it with --accept. Nothing was changed"
     )]
     Lost,
-    /// Files changed although their times say that they were not written to.
+    /// Files changed although their modification times did not.
     #[error(
         "files changed whose times say that they were not written to; if they are as they should be, take them with --accept. Nothing was changed"
     )]
     Doubtful,
-    /// Files of the payload are not there any more, and under no other name.
+    /// Files of the payload are missing, and were not renamed.
     #[error(
         "files of its payload are gone; put them back from a copy or, if they are to be, take that up with --accept. Nothing was changed"
     )]
     Gone,
-    /// The system refused something.
+    /// A system call failed.
     #[error("{}: {}", .path.display(), message(.error))]
     Io {
-        /// What it was about.
+        /// The path of the failed operation.
         path: PathBuf,
-        /// Its reason.
+        /// The error of the system.
         error: io::Error,
     },
-    /// The system refused something when everything was whole, and only had to take its place.
+    /// A system call failed after all files were complete, when they were moved to their places.
     #[error("{0}; run the same command again, which goes on from there")]
     Unfinished(Box<Self>),
-    /// The system refused something, and then to take back what was done before.
+    /// A system call failed, and undoing the previous steps failed as well.
     #[error(
         "{why}; and {undo}, so some files are still in {}: remedy that and run the same command again",
         .staging.display()
     )]
     Stuck {
-        /// The first reason.
+        /// The first error.
         why: Box<Self>,
-        /// The second.
+        /// The error of undoing.
         undo: Box<Self>,
-        /// Where files are.
+        /// The places of the files.
         staging: PathBuf,
     },
 }
 
 impl BagError {
-    /// Says that there is something to be told about the files, if there is.
+    /// Returns an error for findings, if there are any.
     pub(crate) fn unless_none(findings: Vec<Finding>) -> Result<(), Self> {
         if findings.is_empty() { Ok(()) } else { Err(Self::Findings(findings)) }
     }
 
-    /// The same, where a bag was to be updated.
+    /// Returns an error for findings about a bag to update, if there are any.
     pub(crate) fn of_update(self) -> Self {
         match self {
             Self::Findings(findings) => Self::NotUpdated(findings),
@@ -116,19 +116,19 @@ impl BagError {
     }
 }
 
-/// The path of a directory without links in it.
+/// Returns the path of a directory without links.
 pub(crate) fn root(folder: &Path) -> Result<PathBuf, BagError> {
     let root = fs::canonicalize(folder).map_err(at(folder))?;
     if root.is_dir() { Ok(root) } else { Err(BagError::NotAFolder) }
 }
 
-/// Makes an error of the system one about a path.
+/// Adds a path to a system error.
 pub(crate) fn at(path: &Path) -> impl Fn(io::Error) -> BagError + use<> {
     let path = path.to_owned();
     move |error| BagError::Io { path: path.clone(), error }
 }
 
-/// The algorithms that the registry of RFC 8493 section 2.4 has, as far as they are computed here.
+/// The supported algorithms of RFC 8493, section 2.4.
 const REGISTERED: Algorithms = Algorithms::NONE
     .with(Algorithm::Md5)
     .with(Algorithm::Sha1)
@@ -136,7 +136,7 @@ const REGISTERED: Algorithms = Algorithms::NONE
     .with(Algorithm::Sha256)
     .with(Algorithm::Sha512);
 
-/// Refuses algorithms that a bag cannot have.
+/// Checks that a bag can have these algorithms.
 pub(crate) fn allow(algorithms: Algorithms) -> Result<(), BagError> {
     match algorithms.difference(REGISTERED).iter().next() {
         Some(other) => Err(BagError::Algorithm(other)),
@@ -144,7 +144,7 @@ pub(crate) fn allow(algorithms: Algorithms) -> Result<(), BagError> {
     }
 }
 
-/// A file that is not what it was when it was read.
+/// Returns the error for a file that changed after it was read.
 pub(crate) fn changed(name: &[u8]) -> Finding {
     Finding::error(name, Problem::ChangedWhileRead)
 }

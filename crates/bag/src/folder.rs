@@ -7,12 +7,12 @@ use std::path::Path;
 
 use rustix::fs::{CWD, Dir, Mode, OFlags, openat};
 
-/// All names in a directory, in no order, or none where one of them could not be read.
+/// Returns all names in a directory in unspecified order.
 ///
-/// The standard library's `read_dir` panics where a directory cannot be closed.
+/// `read_dir` of the standard library panics if a directory cannot be closed.
 ///
 /// # Errors
-/// The system's.
+/// Fails with the error of the system if a name cannot be read.
 pub(crate) fn names(folder: &Path) -> io::Result<Vec<OsString>> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let mut names = Vec::new();

@@ -1,13 +1,13 @@
-//! `bag-info.txt`, the metadata of a bag: RFC 8493 section 2.2.2.
+//! `bag-info.txt`, the metadata of a bag (RFC 8493, section 2.2.2).
 
 use std::fmt;
 
 use crate::text::{is_blank, lines, trim};
 
-/// The label of the payload's size.
+/// The label of the size of the payload.
 pub(crate) const OXUM: &str = "Payload-Oxum";
 
-/// An element of the metadata: `Contact-Name: Edna Janssen`. Labels are alike whatever their case.
+/// An element of the metadata: `Contact-Name: Edna Janssen`. Labels are case-insensitive.
 ///
 /// ```
 /// use lanesum_bag::Element;
@@ -20,15 +20,15 @@ pub(crate) const OXUM: &str = "Payload-Oxum";
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Element {
     label: String,
-    /// Lines behind the first are those that it is continued on, without their indentation.
+    /// The value. Continuation lines follow the first line, without their indentation.
     value: String,
 }
 
 impl Element {
-    /// An element that a bag can hold and that is read back as it is.
+    /// Makes an element that a bag can hold and that reads back unchanged.
     ///
     /// # Errors
-    /// It cannot be: the label has a colon in it, for instance.
+    /// Fails for an invalid label or value, for example a label with a colon.
     pub fn new(label: &str, value: &str) -> Result<Self, BadElement> {
         let is_label = !label.is_empty()
             && label.trim() == label
@@ -48,7 +48,7 @@ impl Element {
         Ok(Self { label: label.to_owned(), value: value.to_owned() })
     }
 
-    /// Today, in UTC.
+    /// Makes an element with the date of today in UTC.
     pub(crate) fn bagging_date() -> Self {
         let today = jiff::Timestamp::now().to_zoned(jiff::tz::TimeZone::UTC).date();
         Self { label: "Bagging-Date".to_owned(), value: today.to_string() }
@@ -58,13 +58,13 @@ impl Element {
         Self { label: OXUM.to_owned(), value: oxum.to_string() }
     }
 
-    /// The label.
+    /// Returns the label.
     #[must_use]
     pub fn label(&self) -> &str {
         &self.label
     }
 
-    /// The value; of several lines where it is continued.
+    /// Returns the value, which has several lines if it is continued.
     #[must_use]
     pub fn value(&self) -> &str {
         &self.value
@@ -75,33 +75,33 @@ impl Element {
     }
 }
 
-/// As it stands in the file, with its ending.
+/// Writes the element as in the file, with its line ending.
 impl fmt::Display for Element {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}: {}", self.label, self.value.replace('\n', "\n  "))
     }
 }
 
-/// Why something is no element of a bag's metadata.
+/// The reason why a label or value is not valid in metadata.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BadElement {
-    /// Its label cannot be one.
+    /// The label is invalid.
     #[error(
         "a label has no colon and no control character in it, is not empty, and has no blank around it"
     )]
     Label,
-    /// Its value cannot be one.
+    /// The value is invalid.
     #[error(
         "a value is not empty, and each of its lines begins and ends with something else than a blank"
     )]
     Value,
-    /// The size of the payload is counted.
+    /// The size of the payload is computed and cannot be set.
     #[error("Payload-Oxum is counted; leave it out")]
     Oxum,
 }
 
-/// What the file says: its elements, and the numbers of the lines that are none.
+/// Parses the file. Returns its elements, and the numbers of invalid lines.
 pub(crate) fn parse(text: &[u8]) -> (Vec<Element>, Vec<u64>) {
     let (mut elements, mut wrong) = (Vec::<Element>::new(), Vec::new());
     for (number, line) in lines(text) {
@@ -130,7 +130,7 @@ pub(crate) fn parse(text: &[u8]) -> (Vec<Element>, Vec<u64>) {
     (elements, wrong)
 }
 
-/// How much the payload of a bag is: what `Payload-Oxum` says.
+/// The size of the payload of a bag, as in `Payload-Oxum`.
 ///
 /// ```
 /// use lanesum_bag::Oxum;
@@ -141,9 +141,9 @@ pub(crate) fn parse(text: &[u8]) -> (Vec<Element>, Vec<u64>) {
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Oxum {
-    /// The sizes of all files together, in bytes.
+    /// The total size of all files in bytes.
     pub bytes: u64,
-    /// How many files.
+    /// The number of files.
     pub files: u64,
 }
 
@@ -153,7 +153,7 @@ impl fmt::Display for Oxum {
     }
 }
 
-/// What should be a number of bytes, a point and a number of files is none.
+/// The error for text that is not a number of bytes, a point and a number of files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("Payload-Oxum must be a number of bytes, a point and a number of files")]
 pub struct BadOxum;
