@@ -1,4 +1,4 @@
-//! What is at a path below a directory, through no link and over no mount.
+//! Finds the kind of an object below a directory, without following links or crossing mounts.
 
 use std::ffi::OsStr;
 use std::io;
@@ -11,18 +11,18 @@ use rustix::io::Errno;
 
 use super::mounts::{Mounts, MountsError};
 
-/// What is at a path below a directory.
+/// The kind of the object at a path below a directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum There {
-    /// A regular file, or something that only reading it tells.
+    /// A regular file, or an object that must be read to find out.
     File,
-    /// No regular file, or a link is on the way.
+    /// Not a regular file, or a path through a link.
     Nothing,
-    /// Another file system is mounted there or on the way.
+    /// The path is or crosses a mount.
     Mounted,
 }
 
-/// Looks at paths below a directory.
+/// Examines paths below a directory.
 #[derive(Debug)]
 pub struct Probe {
     root: PathBuf,
@@ -31,17 +31,17 @@ pub struct Probe {
 }
 
 impl Probe {
-    /// Of this directory.
+    /// Makes a probe for a directory.
     ///
     /// # Errors
-    /// As of [`Mounts::below`].
+    /// Fails in the same cases as [`Mounts::below`].
     pub fn of(root: &Path) -> Result<Self, MountsError> {
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let directory = openat(CWD, root, flags, Mode::empty()).ok();
         Ok(Self { root: root.to_owned(), directory, mounts: Mounts::below(root)? })
     }
 
-    /// What is at a path below the directory.
+    /// Returns the kind of the object at a path below the directory.
     #[must_use]
     pub fn look(&self, below: &[u8]) -> There {
         if self.mounts.over(below).is_some() {
@@ -54,7 +54,7 @@ impl Probe {
             Ok(file) if !fstat(&file).is_ok_and(|it| is_regular(it.st_mode)) => There::Nothing,
             Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => There::Nothing,
             Err(Errno::XDEV) => There::Mounted,
-            // An old system: links on the way are followed.
+            // Old systems follow links in the path.
             Err(Errno::NOSYS | Errno::PERM) => self.look_simply(below),
             Ok(_) | Err(_) => There::File,
         }
