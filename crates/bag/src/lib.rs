@@ -17,7 +17,7 @@
 //!
 //! let bag = tempfile::tempdir()?;
 //! let validation = Validation::prepare(bag.path())?;
-//! let report = validation.read(&engine::Options::default(), |finding| println!("{finding}"));
+//! let report = validation.read(&engine::Options::default(), |finding| println!("{finding:?}"));
 //! assert!(!report.is_valid()); // an empty directory
 //! # Ok::<(), std::io::Error>(())
 //! ```

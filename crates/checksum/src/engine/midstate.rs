@@ -1,22 +1,22 @@
-//! Where the computations over a file stand after its first bytes: what lets a file be read over
-//! several days.
+//! The state of computations after the first bytes of a file, so that a long file can be read in
+//! several runs.
 
 use lanesum_list::{Algorithm, Algorithms, Digest};
 
 use super::hashers::Hashers;
 use super::subtrees::STRETCH;
 
-/// Where the computations over a file stand after its first bytes, whole [stretches](STRETCH). It
-/// tells as much of these as their digests would.
+/// The state of the computations over a file after its first bytes, which are whole
+/// [stretches](STRETCH). It reveals as much about these bytes as their digests would.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Midstate {
     bytes: u64,
-    /// In the order of [`Algorithm::ALL`]; none before the first byte.
+    /// The states in the order of [`Algorithm::ALL`], empty before the first byte.
     states: Vec<(Algorithm, Vec<u8>)>,
 }
 
 impl Midstate {
-    /// Of computations that stand so behind these bytes, and of the one in the lane.
+    /// Makes a midstate of computations after these bytes, and of the one in the lane.
     pub(super) fn new(
         bytes: u64,
         mut states: Vec<(Algorithm, Vec<u8>)>,
@@ -27,21 +27,21 @@ impl Midstate {
         Self { bytes, states }
     }
 
-    /// Whether there is one of every of these algorithms, as far as the crates go that compute
-    /// them: not of the XXH ones, nor of those that take a key.
+    /// Returns whether all of these algorithms have a storable state. The XXH algorithms and those
+    /// with a key have none.
     #[must_use]
     pub fn exists_of(algorithms: Algorithms) -> bool {
-        // Those that need a key cannot even begin without one.
+        // Algorithms that need a key cannot start without one.
         Hashers::new(algorithms, None).is_ok_and(|hashers| hashers.save().is_some())
     }
 
-    /// How many bytes led to it.
+    /// Returns the number of bytes before this state.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// The algorithms that it is of; none before the first byte.
+    /// Returns the algorithms of the state, none before the first byte.
     #[must_use]
     pub fn algorithms(&self) -> Algorithms {
         self.states.iter().map(|&(algorithm, _)| algorithm).collect()
@@ -51,7 +51,7 @@ impl Midstate {
         self.states.iter().find(|(of, _)| *of == algorithm).map(|(_, state)| &**state)
     }
 
-    /// As bytes, for [`from_bytes`](Self::from_bytes).
+    /// Returns the state as bytes, for [`from_bytes`](Self::from_bytes).
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = self.bytes.to_le_bytes().to_vec();
@@ -65,7 +65,7 @@ impl Midstate {
         bytes
     }
 
-    /// What [`to_bytes`](Self::to_bytes) made; `None` of anything else.
+    /// Parses the bytes of [`to_bytes`](Self::to_bytes). Returns `None` for other bytes.
     #[must_use]
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let (length, mut rest) = bytes.split_first_chunk()?;
@@ -84,7 +84,7 @@ impl Midstate {
     }
 }
 
-/// Takes a part off that says how long it is.
+/// Splits off a part with a length prefix.
 fn take_part<'b>(bytes: &mut &'b [u8]) -> Option<&'b [u8]> {
     let (length, rest) = bytes.split_first_chunk()?;
     let (part, rest) = rest.split_at_checked(u16::from_le_bytes(*length).into())?;
@@ -121,7 +121,7 @@ mod tests {
         let bytes = midstate.to_bytes();
         assert_eq!(Midstate::from_bytes(&bytes), Some(midstate));
         for end in 0..bytes.len() {
-            // Fewer algorithms are a midstate as well.
+            // A midstate may have fewer algorithms.
             if let Some(part) = Midstate::from_bytes(&bytes[..end]) {
                 assert!(!part.algorithms().is_empty() && part.algorithms() != of_all(), "{end}");
             }

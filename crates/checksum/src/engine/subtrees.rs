@@ -1,22 +1,22 @@
-//! BLAKE3 of a file that is read in [stretches](STRETCH): each is a subtree of its tree, and of
-//! those behind us only their chaining values are kept, as in the paper's section 5.1.2.
+//! BLAKE3 of a file that is read in [stretches](STRETCH). Each stretch is a subtree. Of previous
+//! subtrees only the chaining values are kept (section 5.1.2 of the paper).
 
 use blake3::hazmat::{
     ChainingValue, HasherExt as _, Mode, merge_subtrees_non_root, merge_subtrees_root,
 };
 use blake3::{Hasher, OUT_LEN};
 
-/// Bytes of a [stretch](super::Source::Stretch): a power of two, so that it is a subtree of
-/// BLAKE3's tree.
+/// The size of a [stretch](super::Source::Stretch) in bytes: a power of two, so that it is a
+/// subtree in BLAKE3.
 pub const STRETCH: u64 = 128 << 20;
 
-/// BLAKE3 without a key, behind some whole stretches.
+/// BLAKE3 without a key, after some whole stretches.
 pub(super) struct Subtrees {
-    /// Of the subtrees that are as large as they can be, the largest first: one for each bit of the
-    /// number of stretches.
+    /// The chaining values of the largest possible subtrees, the largest first: one for each bit of
+    /// the number of stretches.
     values: Vec<ChainingValue>,
     stretches: u64,
-    /// What comes behind them, a stretch at most.
+    /// The bytes after them, at most a stretch.
     rest: Hasher,
     rest_len: u64,
 }
@@ -26,7 +26,7 @@ impl Subtrees {
         Self { values: Vec::new(), stretches: 0, rest: Hasher::new(), rest_len: 0 }
     }
 
-    /// What [`save`](Self::save) gave.
+    /// Loads the bytes of [`save`](Self::save).
     pub(super) fn load(bytes: &[u8]) -> Option<Self> {
         let (stretches, values) = bytes.split_first_chunk()?;
         let stretches = u64::from_le_bytes(*stretches);
@@ -41,7 +41,7 @@ impl Subtrees {
         })
     }
 
-    /// Where it stands after a whole stretch.
+    /// Returns the state after a whole stretch.
     pub(super) fn save(&self) -> Option<Vec<u8>> {
         let (values, stretches) = match self.rest_len {
             0 => (self.values.clone(), self.stretches),
@@ -67,11 +67,11 @@ impl Subtrees {
         }
     }
 
-    /// The digest of all of it.
+    /// Returns the digest of all bytes.
     ///
     /// # Panics
-    /// Panics if nothing came behind what was loaded: the last stretch of a file is no subtree that
-    /// is behind us.
+    /// Panics if no bytes followed a loaded state, because the last stretch of a file must not be a
+    /// finished subtree.
     pub(super) fn finalize(self) -> [u8; OUT_LEN] {
         let mut values = self.values;
         let Some(first) = values.pop() else { return *self.rest.finalize().as_bytes() };
@@ -84,11 +84,11 @@ impl Subtrees {
         *merge_subtrees_root(&left, &right, Mode::Hash).as_bytes()
     }
 
-    /// The values and their number with the rest, which is a whole stretch.
+    /// Returns the values and their number, including the rest, which is a whole stretch.
     fn with_rest(&self) -> (Vec<ChainingValue>, u64) {
         let mut values = self.values.clone();
         let mut value = self.rest.finalize_non_root();
-        // As a one is added to a binary number.
+        // As when adding one to a binary number.
         for _ in 0..self.stretches.trailing_ones() {
             let left = values.pop().expect("a value for each bit that is one");
             value = merge_subtrees_non_root(&left, &value, Mode::Hash);
@@ -108,7 +108,7 @@ fn behind(offset: u64) -> Hasher {
 mod tests {
     use super::*;
 
-    /// Cut at every stretch, and with ends around them.
+    /// Cut at every stretch, with ends around the borders.
     #[test]
     fn cut_inputs_have_the_digest_of_the_whole() {
         const STRETCHES: usize = 5;

@@ -1,12 +1,11 @@
-//! Whether long files are read or mapped: whichever is faster here, by a trial on each device.
+//! Chooses between reading and mapping long files, by a trial on each device.
 //!
-//! Reading copies, mapping has the CPU fill page tables, and which of them costs more differs from
-//! machine to machine: of files in a tmpfs a mapping with its pages costs 0.4 to 0.6 of what
-//! reading does on an Intel Granite Rapids, and more than twice as much on an AMD Zen 4, each in a
-//! virtual machine. It differs by file system as well, since some keep their files in large pieces.
-//! So once a worker has read a few MiB from a device, some windows of its files are timed, mapped
-//! and read alternately: each in one way only, since a second pass would find much of it in the
-//! nearest caches.
+//! Reading copies bytes, and mapping fills page tables. Which is faster depends on the machine. In
+//! virtual machines with files in a tmpfs, mapping takes 40 to 60 % of the time of reading on Intel
+//! Granite Rapids, and more than twice the time on AMD Zen 4. It also depends on the file system,
+//! because some store files in large pieces. So once a worker has read a few MiB from a device,
+//! some windows are timed, alternately mapped and read. Each window is used once, because a second
+//! pass would find its bytes in the caches.
 
 use std::cell::RefCell;
 use std::time::Duration;
@@ -17,35 +16,35 @@ use super::cold::ColdReads;
 use crate::engine::buffer::Buffer;
 use crate::engine::version::{FileVersion, may_be_mapped};
 
-/// Bytes to be read from a device before the trial: it costs some 0.2 ms, which a short run would
-/// notice.
+/// The number of bytes to read from a device before the trial. The trial takes about 0.2 ms, which
+/// would slow down a short run.
 const READ_BEFORE: u64 = 16 << 20;
 
-/// How many windows are timed in each way. The least time of each counts.
+/// The number of windows that are timed with each method. The shortest time counts.
 const TRIALS: usize = 8;
 
-/// Mapping is chosen when it takes less than this of the time of reading, in percent: what it saves
-/// has to be worth the signals that a mapped file can raise, and the memory that counts as the
-/// process's.
+/// The largest time of mapping in percent of that of reading at which mapping is chosen. The gain
+/// must outweigh the signals that a mapped file can cause, and the memory that counts as that of
+/// the process.
 const WORTH_IT: u32 = 70;
 
-/// What to do with the next bytes of a file.
+/// How to get the next bytes of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
     Read,
     Map,
-    /// Time this way on these bytes, then read.
+    /// Time a method on these bytes, then read them.
     Try(Way),
 }
 
-/// A way that can be timed.
+/// A method that can be timed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Way {
     Map,
     Read,
 }
 
-/// What a worker knows of the devices that its files are on.
+/// The state of the trials of a worker, by device.
 #[derive(Default)]
 pub(super) struct MapTrial {
     devices: RefCell<Vec<Device>>,
@@ -59,18 +58,18 @@ struct Device {
 
 #[derive(Clone, Copy)]
 enum State {
-    /// So many bytes were read.
+    /// The number of bytes read so far.
     New(u64),
-    /// So many windows were timed; the least times so far, mapped and read.
+    /// The number of timed windows, and the shortest times of mapping and reading.
     Trials(usize, [Duration; 2]),
-    /// Mapping is worth it, or not.
+    /// The result: whether to map.
     Known(bool),
 }
 
 impl MapTrial {
-    /// How the next bytes of a file are to come.
+    /// Returns how to get the next bytes of a file.
     pub(super) fn step(&self, file: &OwnedFd, version: &FileVersion) -> Step {
-        // A mapped hole takes memory in a tmpfs, where one that is read takes none.
+        // In a tmpfs a mapped hole takes memory, and a hole that is read does not.
         if version.has_holes() {
             return Step::Read;
         }
@@ -83,7 +82,7 @@ impl MapTrial {
         });
         match &mut devices[place].state {
             State::Known(false) => Step::Read,
-            // What comes from the medium is read ahead better for who reads.
+            // Readahead from a medium works better for reads.
             State::Known(true) if self.cold_reads.are_new() => Step::Read,
             State::Known(true) => Step::Map,
             State::New(bytes) if *bytes < READ_BEFORE => {
@@ -91,15 +90,14 @@ impl MapTrial {
                 Step::Read
             }
             state => {
-                // From now on it counts whether the medium is.
+                // From now on reads from the medium are counted.
                 let _ = self.cold_reads.are_new();
                 Step::Try(state.next_trial())
             }
         }
     }
 
-    /// Notes how long it took to bring in a window in the way that was to be tried; `None` when
-    /// that could not be done.
+    /// Records the time of a window with the tried method, or `None` if it failed.
     pub(super) fn tried(&self, version: &FileVersion, time: Option<Duration>) {
         let mut devices = self.devices.borrow_mut();
         let Some(device) = devices.iter_mut().find(|device| device.number == version.device())
@@ -107,7 +105,7 @@ impl MapTrial {
             return;
         };
         device.state = match time {
-            // It waited for the medium: nothing was learnt.
+            // It waited for the medium, so the time does not count.
             Some(_) if self.cold_reads.are_new() => State::New(0),
             Some(time) => device.state.with(time),
             None => State::Known(false),
@@ -116,7 +114,7 @@ impl MapTrial {
 }
 
 impl State {
-    /// The way to try next: they take turns.
+    /// Returns the next method to try. The methods alternate.
     fn next_trial(&self) -> Way {
         match self {
             Self::Trials(trials, _) if !trials.is_multiple_of(2) => Way::Read,
@@ -124,7 +122,7 @@ impl State {
         }
     }
 
-    /// After the next trial, which took this long.
+    /// Returns the state after a trial of a given duration.
     fn with(self, time: Duration) -> Self {
         let (trials, mut least) = match self {
             Self::Trials(trials, least) => (trials, least),
@@ -147,18 +145,18 @@ mod tests {
 
     const MS: Duration = Duration::from_millis(1);
 
-    /// A file that is all on its medium, with its version.
+    /// Makes a file that is completely on its medium, with its version.
     fn file() -> (OwnedFd, FileVersion) {
         let file = tempfile::tempfile().unwrap();
         std::io::Write::write_all(&mut &file, &[7; 4096]).unwrap();
-        // Until then it has no place there on many file systems.
+        // Many file systems assign no blocks before that.
         file.sync_all().unwrap();
         let file = OwnedFd::from(file);
         let version = FileVersion::of(&rustix::fs::fstat(&file).unwrap());
         (file, version)
     }
 
-    /// A trial that has read so much that the trial is due; `None` where files are never mapped.
+    /// Makes a trial that is due, or `None` if files are never mapped here.
     fn due(file: &OwnedFd, version: &FileVersion) -> Option<MapTrial> {
         let trial = MapTrial::default();
         for _ in 0..READ_BEFORE / Buffer::CAPACITY as u64 {

@@ -7,7 +7,7 @@ use super::*;
 use crate::Algorithms;
 use crate::engine::Source;
 
-/// Whoever gives the jobs may wait for what came of one before giving the next.
+/// The iterator may wait for an outcome before it returns the next job.
 #[test]
 fn without_threads_jobs_run_one_by_one() {
     let (out, is_out) = mpsc::channel();
@@ -24,7 +24,7 @@ fn without_threads_jobs_run_one_by_one() {
     assert_eq!(run.finish().unwrap().outcomes, 5);
 }
 
-/// Panics when it is dropped, unless its number has been taken out.
+/// Panics when it is dropped, unless its number was taken out.
 struct Bomb(Option<usize>);
 
 impl Drop for Bomb {
@@ -35,7 +35,7 @@ impl Drop for Bomb {
     }
 }
 
-/// A run whose workers panic, one after the other in this order.
+/// Makes a run whose workers panic one after the other in a given order.
 fn run_that_panics(order: [usize; 3]) -> Run<()> {
     /// Ends a worker; then it is the next one's turn.
     struct End(Arc<Core>, usize, Arc<AtomicUsize>);
@@ -76,7 +76,7 @@ fn the_first_of_several_panics_reaches_the_caller() {
     }
 }
 
-/// Nor does it abort the process where the caller panics at the same time.
+/// It does not abort the process if the caller panics at the same time either.
 #[test]
 fn a_dropped_run_reports_no_panic() {
     drop(run_that_panics([0, 1, 2]));
