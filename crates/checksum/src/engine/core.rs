@@ -72,6 +72,6 @@ impl Core {
         self.stop.set();
         self.queue.stop();
         self.outbox.wake_all();
-        self.devices.tell();
+        self.devices.notify();
     }
 }

@@ -202,7 +202,7 @@ impl Devices {
     }
 
     /// Notifies waiting workers that there is more to read, or nothing more.
-    pub(super) fn tell(&self) {
+    pub(super) fn notify(&self) {
         self.lock().changes += 1;
         self.changed.notify_all();
     }
@@ -274,7 +274,7 @@ impl Turn {
             (device.has_room() && !had_room, ahead.max(LEAST_AHEAD))
         });
         if has_more_room {
-            self.devices.tell();
+            self.devices.notify();
         }
         ahead
     }
@@ -288,14 +288,14 @@ impl Turn {
             device.has_room() && !had_room
         });
         if has_more_room {
-            self.devices.tell();
+            self.devices.notify();
         }
     }
 
     fn end_asking(&mut self) {
         if std::mem::take(&mut self.is_asking) {
             self.change(|device| device.asking -= 1);
-            self.devices.tell();
+            self.devices.notify();
         }
     }
 
@@ -312,7 +312,7 @@ impl Drop for Turn {
             device.streams -= usize::from(self.is_stream);
             device.under_way -= self.under_way;
         });
-        self.devices.tell();
+        self.devices.notify();
     }
 }
 
@@ -375,7 +375,7 @@ mod tests {
                 let waiting = scope.spawn(|| devices.wait(seen));
                 match what {
                     Some(turn) => drop(turn),
-                    None => devices.tell(),
+                    None => devices.notify(),
                 }
                 waiting.join().unwrap();
             });

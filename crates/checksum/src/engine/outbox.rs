@@ -170,7 +170,7 @@ impl Outbox {
         if state.ready.len() >= state.wanted {
             self.ready.notify_one();
         }
-        self.tell(&state);
+        self.notify(&state);
     }
 
     /// Appends ready outcomes to `batch`. Waits for them, at most `patience` if given. Returns
@@ -184,7 +184,7 @@ impl Outbox {
         let deadline = patience.and_then(|patience| Instant::now().checked_add(patience));
         let mut state = self.lock();
         state.done += mem::take(&mut state.taken);
-        self.tell(&state);
+        self.notify(&state);
         if patience != Some(Duration::ZERO) {
             state = self.await_many(state, deadline, stop);
         }
@@ -310,7 +310,7 @@ impl Outbox {
     }
 
     /// Notifies threads that wait for the window or the head.
-    fn tell(&self, state: &State) {
+    fn notify(&self, state: &State) {
         self.end_of_window.store(state.end_of_window(), Ordering::Release);
         self.wake(state);
     }

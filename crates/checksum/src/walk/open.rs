@@ -1,10 +1,10 @@
-//! Opens directories by their whole path, however long it is.
+//! Opens directories by whole paths of any length.
 //!
-//! A path longer than the kernel takes is opened in hops ([`crate::hops`]). The directories hopped
-//! to are kept open as anchors while the walk is below them, so that their children need no hops of
-//! their own, but never more than [`MAX_ANCHORS`]: the outermost is closed first, and hopped to
-//! again should the walk come back that far. So a walk holds no descriptor in an ordinary tree, and
-//! a bounded number in a tree of any depth.
+//! A path longer than the kernel accepts is opened in several steps ([`crate::hops`]). The
+//! intermediate directories stay open as anchors while the walk is below them, at most
+//! [`MAX_ANCHORS`]. The outermost anchor is closed first, and opened again if the walk returns
+//! there. So a walk holds no descriptor in an ordinary tree, and a bounded number in a tree of any
+//! depth.
 
 use std::collections::VecDeque;
 use std::io;
@@ -15,7 +15,7 @@ use rustix::io::Errno;
 
 use crate::hops::{LONGEST_PATH, hop};
 
-/// Directories kept open at most: they cover the innermost 128 KiB of a path.
+/// The largest number of open directories. They cover the innermost 128 KiB of a path.
 const MAX_ANCHORS: usize = 32;
 
 /// Opens the directories of one walk.
@@ -25,23 +25,23 @@ pub(super) struct FolderOpener {
     anchors: VecDeque<Anchor>,
 }
 
-/// A directory that deeper ones are opened from.
+/// A directory from which deeper ones are opened.
 struct Anchor {
     /// Length of its path with its slash.
     path_len: usize,
     fd: OwnedFd,
 }
 
-/// Opens a directory for reading. `follow` is about the last part of its path.
+/// Opens a directory for reading. `follow` applies to the last component of its path.
 pub(super) fn folder(fd: impl AsFd, path: &[u8], follow: bool) -> Result<OwnedFd, Errno> {
     let mut flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    // A directory that has become a link since its name was read must not lead out of the tree.
+    // A directory that was replaced by a link must not lead out of the tree.
     flags.set(OFlags::NOFOLLOW, !follow);
     openat(fd, path, flags, Mode::empty())
 }
 
 impl FolderOpener {
-    /// `follow` says whether a directory may be reached through a link.
+    /// Makes an opener. `follow` tells whether directories may be reached through links.
     pub(super) const fn new(follow: bool) -> Self {
         Self { follow, anchors: VecDeque::new() }
     }
@@ -60,12 +60,13 @@ impl FolderOpener {
         Ok(folder(self.innermost(), &path[start..], self.follow)?)
     }
 
-    /// What the next directory is opened from: the innermost anchor, or the working directory.
+    /// Returns the directory to open the next one from: the innermost anchor or the working
+    /// directory.
     fn innermost(&self) -> BorrowedFd<'_> {
         self.anchors.back().map_or(CWD, |anchor| anchor.fd.as_fd())
     }
 
-    /// The walk has come back to the directory whose path with its slash has this length.
+    /// Notes that the walk returns to the directory whose path with its slash has this length.
     pub(super) fn leave(&mut self, path_len: usize) {
         while self.anchors.back().is_some_and(|anchor| anchor.path_len > path_len) {
             self.anchors.pop_back();
@@ -85,7 +86,7 @@ mod tests {
         let name = "d".repeat(255);
         let mut path = tree.path().as_os_str().as_encoded_bytes().to_vec();
         let root_len = path.len();
-        // Half as deep again as the anchors reach.
+        // 50 % deeper than the anchors reach.
         let depth = MAX_ANCHORS * LONGEST_PATH / name.len() * 3 / 2;
         let mut fd = folder(CWD, &path, false).unwrap();
         let mut inodes = Vec::new();
@@ -114,7 +115,7 @@ mod tests {
         check(depth - 1, &mut opener);
         assert_eq!(opener.anchors.len(), MAX_ANCHORS);
 
-        // Level by level, since removing a tree by its path takes a descriptor for each.
+        // Level by level, because removing a tree by its path needs a descriptor for each level.
         for _ in 0..depth {
             fd = folder(&fd, b"..", false).unwrap();
             unlinkat(&fd, name.as_str(), AtFlags::REMOVEDIR).unwrap();

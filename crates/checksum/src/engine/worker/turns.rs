@@ -48,7 +48,7 @@ impl Worker<'_> {
             jobs.sort_by(|one, other| path(one).cmp(path(other)));
             let places = places_of(&jobs, stop);
             queue.plan(self.number, jobs.into_iter().zip(places));
-            devices.tell();
+            devices.notify();
         }
     }
 
