@@ -201,9 +201,9 @@ mod tests {
                 panic!("a regular file")
             };
             if shared.is_stamped_here(begun.version.device(), &begun.file) {
-                assert!(begun.version.tells_from(stamping_clock()), "{round}");
+                assert!(begun.version.distinguishes(stamping_clock()), "{round}");
                 // Only bytes read after that count.
-                assert!(begun.read.is_empty() || begun.version.tells_from(shared.now.get()));
+                assert!(begun.read.is_empty() || begun.version.distinguishes(shared.now.get()));
             }
         }
     }

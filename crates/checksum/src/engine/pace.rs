@@ -69,7 +69,7 @@ impl Pace {
     }
 
     /// Pauses reading for a time. Reads in progress continue.
-    pub fn hold(&self, time: Duration) {
+    pub fn pause(&self, time: Duration) {
         let mut state = self.lock();
         if let Some(until) = Instant::now().checked_add(time) {
             state.held_until = state.held_until.max(until);
@@ -134,11 +134,11 @@ mod tests {
             waits.join().unwrap();
 
             let began = Instant::now();
-            pace.hold(Duration::from_millis(120));
+            pace.pause(Duration::from_millis(120));
             pace.take(1, &stop);
             assert!(began.elapsed() >= Duration::from_millis(120));
 
-            pace.hold(Duration::from_secs(3600));
+            pace.pause(Duration::from_secs(3600));
             let waits = scope.spawn(|| pace.take(1, &stop));
             thread::sleep(Duration::from_millis(60));
             assert!(!waits.is_finished());

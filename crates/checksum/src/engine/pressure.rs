@@ -59,7 +59,7 @@ impl Pressure {
             if now - self.looked >= INTERVAL {
                 self.looked = now;
                 if self.read().is_some_and(|(recent, _)| recent >= NOTABLE) {
-                    pace.hold(SETTLING + 2 * STEP);
+                    pace.pause(SETTLING + 2 * STEP);
                     self.still = Some((now, None));
                 }
             }
@@ -80,7 +80,7 @@ impl Pressure {
                 return;
             }
         }
-        pace.hold(2 * STEP);
+        pace.pause(2 * STEP);
         self.still = Some((since, Some((now, total))));
     }
 

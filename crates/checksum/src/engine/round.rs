@@ -77,7 +77,7 @@ impl LaneShared {
     /// Returns whether a file of this version has certainly not changed since [`now`](Self::now):
     /// its last change was before, by the same clock.
     pub(super) fn is_settled(&self, version: &FileVersion, file: &OwnedFd) -> bool {
-        version.tells_from(self.now.get()) && self.is_stamped_here(version.device(), file)
+        version.distinguishes(self.now.get()) && self.is_stamped_here(version.device(), file)
     }
 
     /// Waits until any later change gives the file a different version, if the clock of this

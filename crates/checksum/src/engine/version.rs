@@ -140,7 +140,7 @@ impl FileVersion {
 
     /// Returns whether a change at `now` or later would give a different version. Only then do two
     /// equal versions prove that there was no change. The time is that of the clock of the file.
-    pub(super) fn tells_from(&self, now: Time) -> bool {
+    pub(super) fn distinguishes(&self, now: Time) -> bool {
         match self.changed {
             // ext2, ext3 and old ext4 store whole seconds.
             (seconds, 0) => seconds < now.0,
@@ -148,13 +148,13 @@ impl FileVersion {
         }
     }
 
-    /// Returns whether [`tells_from`](Self::tells_from) will hold in a moment. It will not for a
+    /// Returns whether [`distinguishes`](Self::distinguishes) will hold in a moment. It will not for a
     /// time in the future, from before the clock was set back.
     fn is_of_this_moment(&self, now: Time) -> bool {
         // The longest tick is 10 ms, and Linux 6.13 stamps up to one tick ahead.
         const TICK: i128 = 10_000_000;
         let nanoseconds = |(s, ns): Time| i128::from(s) * 1_000_000_000 + i128::from(ns);
-        !self.tells_from(now) && nanoseconds(self.changed) <= nanoseconds(now) + TICK
+        !self.distinguishes(now) && nanoseconds(self.changed) <= nanoseconds(now) + TICK
     }
 }
 
@@ -248,9 +248,9 @@ mod tests {
     fn a_version_distinguishes_changes_by_clock_tick() {
         for (changed, first) in [((7, 5), (7, 6)), ((7, 999_999_999), (8, 0)), ((7, 0), (8, 0))] {
             let version = version_of(changed);
-            assert!(version.tells_from(first), "{changed:?}");
+            assert!(version.distinguishes(first), "{changed:?}");
             let before = if first.1 == 0 { (first.0 - 1, 999_999_999) } else { (7, first.1 - 1) };
-            assert!(!version.tells_from(before), "{changed:?}");
+            assert!(!version.distinguishes(before), "{changed:?}");
             assert!(version.is_of_this_moment(before) && !version.is_of_this_moment(first));
         }
         // A time in the future is not waited for.
