@@ -401,7 +401,7 @@ impl NotFound {
 
     /// Returns the directory of the first entry, as named in the list.
     #[must_use]
-    pub fn told(&self) -> Option<&[u8]> {
+    pub fn listed_folder(&self) -> Option<&[u8]> {
         self.told.as_deref()
     }
 

@@ -215,7 +215,7 @@ pub fn tell(
                 console.quote(&mut words, folder.as_os_str().as_bytes());
                 let mut words = String::from_utf8_lossy(&words).into_owned();
                 // Where the list says another folder, names are in this one.
-                let told_elsewhere = not_found.told().map(|_| Path::new("."));
+                let told_elsewhere = not_found.listed_folder().map(|_| Path::new("."));
                 match (fitting, &command.compared, without(prefix)) {
                     (Some(fitting), Some(options), _) => {
                         words += &compare_without(place.list, &fitting, options);

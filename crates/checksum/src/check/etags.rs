@@ -6,7 +6,7 @@ use lanesum_list::Etag;
 
 use super::jobs::{Expected, Note};
 use crate::engine::Job;
-use crate::etag::{FileParts, Known, PartNote, Search, Seen};
+use crate::etag::{FileParts, PartNote, Search, Seen, SharedSizes};
 use crate::{Algorithms, Source};
 
 /// The role of a job for such a line.
@@ -40,7 +40,7 @@ pub(super) fn begin(
     path: Option<PathBuf>,
     etag: Etag,
     expected: Expected,
-    known: &Known,
+    known: &SharedSizes,
 ) -> ReadAs {
     let (algorithms, nothing) = (Algorithms::NONE, Source::Nothing);
     let seen = path.as_ref().map(|path| Seen::at(path));

@@ -16,7 +16,7 @@ use super::format::FormatOfList;
 use super::shared::{Share, SharedReads};
 use super::{List, ListError, Options, Recognition};
 use crate::engine::Hashed;
-use crate::etag::Known;
+use crate::etag::SharedSizes;
 use crate::list::{self, ListReader, Snapshot};
 use crate::{Algorithm, Algorithms, Digest, Job, Source};
 
@@ -143,7 +143,7 @@ pub(super) struct Jobs<L: Iterator<Item = List>> {
     /// The remaining jobs of the previous line if its file is read in parts.
     parts: Option<Box<EtagJobs>>,
     /// The part sizes to try.
-    known: Known,
+    known: SharedSizes,
     state: State,
     /// Whether a job was returned since the last `resume` and may not be done.
     in_flight: bool,
@@ -159,7 +159,7 @@ impl<L: Iterator<Item = List>> Jobs<L> {
     pub(super) fn new(lists: L, options: &Options, shared: SharedReads) -> Self {
         Self {
             parts: None,
-            known: Known::given(&options.part_sizes),
+            known: SharedSizes::given(&options.part_sizes),
             lists: lists.fuse().peekable(),
             options: options.clone(),
             format: Box::new(Mixed::new(options.dialect)),
@@ -173,7 +173,7 @@ impl<L: Iterator<Item = List>> Jobs<L> {
     }
 
     /// Returns the part sizes to try, which the verdicts update.
-    pub(super) fn known(&self) -> &Known {
+    pub(super) fn known(&self) -> &SharedSizes {
         &self.known
     }
 

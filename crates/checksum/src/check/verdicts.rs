@@ -12,7 +12,7 @@ use super::jobs::{Expected, ExpectedLine, Note};
 use super::shared::Share;
 use super::{Compared, Event, List, Options, Tally, Verdict};
 use crate::engine::{self, Hashed};
-use crate::etag::{Found, Gatherer, Known};
+use crate::etag::{Found, Gatherer, SharedSizes};
 use crate::journal::Journal;
 use crate::{Algorithm, Algorithms, Digest, Error, Outcome, Source};
 
@@ -112,7 +112,7 @@ pub(super) struct Verdicts {
     kept: HashMap<usize, Read>,
     /// The parts of a file.
     gatherer: Gatherer,
-    known: Known,
+    known: SharedSizes,
     /// How files are read.
     engine: engine::Options,
     journal: Option<Arc<Journal>>,
@@ -140,7 +140,7 @@ enum From {
 impl Verdicts {
     /// Makes empty verdicts. `known` are the part sizes of the jobs, and `engine` are their
     /// options.
-    pub(super) fn new(options: &Options, known: Known, engine: engine::Options) -> Self {
+    pub(super) fn new(options: &Options, known: SharedSizes, engine: engine::Options) -> Self {
         Self {
             ignore_missing: options.ignore_missing,
             journal: options.journal.clone(),

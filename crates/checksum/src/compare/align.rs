@@ -101,7 +101,7 @@ fn note_passed_over(list: &mut Given, tree: &Side, root: &Path) {
     let is_passed_over =
         |name: &[u8]| is_in_view(name) && !tree.names().contains(name) && is_there(name);
     for number in 0..list.side.len() {
-        if list.side.state(number) == State::Known && is_passed_over(list.side.name(number)) {
+        if list.side.state(number) == State::Comparable && is_passed_over(list.side.name(number)) {
             list.side.fail(number, State::PassedOver, None);
         }
     }

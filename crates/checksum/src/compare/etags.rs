@@ -11,7 +11,7 @@ use super::side::{Names, Number, Side, State};
 use super::{input, patience};
 use crate::engine::{self, Delivery, Job, Outcome, Source};
 use crate::etag::{
-    FileParts, Found, Gatherer, Known, PartNote, PartSize, Search, Seen, of_other_parts,
+    FileParts, Found, Gatherer, PartNote, PartSize, Search, Seen, SharedSizes, of_other_parts,
 };
 use crate::{Algorithm, Algorithms, Digest, Error};
 
@@ -56,7 +56,7 @@ pub(super) fn read(
         return Some(held);
     }
     let options = engine::Options { delivery: Delivery::InOrder, ..options.clone() };
-    let known = Known::given(part_sizes);
+    let known = SharedSizes::given(part_sizes);
     let jobs = Jobs { tasks: Arc::clone(tasks), next: 0, of, known: known.clone(), parts: None };
     let mut gatherer = Gatherer::default();
     let run = patience::run(&options, jobs, go_on, |Outcome { context, result, .. }| {
@@ -100,7 +100,7 @@ struct Jobs {
     tasks: Arc<[EtagTask]>,
     next: usize,
     of: [(PathBuf, Arc<Names>); 2],
-    known: Known,
+    known: SharedSizes,
     /// The jobs of the last started file.
     parts: Option<FileParts<Box<(Search, EtagTask)>>>,
 }

@@ -206,7 +206,7 @@ pub(super) fn read_tree(
         let (path, failure) = match entry {
             Entry::File(path) => {
                 let look = if wants_sizes { Some(look(&path, options.follow)) } else { None };
-                let state = if is_list(&path) { State::LeftOut } else { State::Known };
+                let state = if is_list(&path) { State::LeftOut } else { State::Comparable };
                 match look.transpose() {
                     Ok(found) => {
                         let record = found.unwrap_or_default();

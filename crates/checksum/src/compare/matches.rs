@@ -93,7 +93,7 @@ impl<'a> Search<'a> {
     /// Returns the entries with a digest, sorted by digest and then by name.
     fn sorted(&self, side: &'a Side, numbers: &[Number]) -> Vec<Number> {
         let is_known = |number: &Number| {
-            side.state(*number) == State::Known && !self.digest(side, *number).is_empty()
+            side.state(*number) == State::Comparable && !self.digest(side, *number).is_empty()
         };
         let mut numbers: Vec<_> = numbers.iter().copied().filter(is_known).collect();
         numbers.sort_by(|&one, &other| {
@@ -226,7 +226,7 @@ impl<'a> Search<'a> {
         let mut originals = vec![None; left.len()];
         for a in 0..self.a.len() {
             let digest = self.digest(self.a, a);
-            if digest.is_empty() || self.a.state(a) != State::Known || self.is_empty(digest) {
+            if digest.is_empty() || self.a.state(a) != State::Comparable || self.is_empty(digest) {
                 continue;
             }
             let first = left.partition_point(|&b| self.digest(self.b, b) < digest);

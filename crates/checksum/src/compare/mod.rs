@@ -430,7 +430,7 @@ impl Differences {
         let given = iter::once((a, pair.a)).chain(iter::once((b, pair.b)));
         for (side, number) in given.filter(|&(_, number)| number != NONE) {
             match side.state(number) {
-                State::Known => {}
+                State::Comparable => {}
                 State::LeftOut => return (Class::NotCompared, None, Some("it is the list")),
                 State::PassedOver => {
                     let reason = "it is there, but as a link, or left out";

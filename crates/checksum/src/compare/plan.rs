@@ -131,7 +131,10 @@ impl Plan {
             }
             for side in [0, 1] {
                 let number = numbers[side];
-                if !is_tree[side] || number == NONE || sides[side].state(number) != State::Known {
+                if !is_tree[side]
+                    || number == NONE
+                    || sides[side].state(number) != State::Comparable
+                {
                     continue;
                 }
                 let mut algorithms = needed[side];
@@ -263,7 +266,7 @@ fn by_etag(sides: &[Side; 2], numbers: [Number; 2], is_tree: [bool; 2]) -> Optio
         _ => return None,
     };
     let sizes = [tree, list].map(|side: usize| sides[side].size(numbers[side]));
-    let is_known = |side: usize| sides[side].state(numbers[side]) == State::Known;
+    let is_known = |side: usize| sides[side].state(numbers[side]) == State::Comparable;
     let may_be_alike = !matches!(sizes, [Some(one), Some(other)] if one != other);
     let etag = sides[list].etag(numbers[list]).filter(|_| may_be_alike)?;
     let task = EtagTask::new(tree, numbers[tree], etag);

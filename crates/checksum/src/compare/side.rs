@@ -121,7 +121,7 @@ const NO_TIME: u32 = u32::MAX;
 /// Whether the data of a file can be compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State {
-    Known,
+    Comparable,
     /// The file could not be read. The side has the reason.
     Unreadable,
     ChangedWhileRead,
@@ -164,7 +164,7 @@ impl Side {
             nanoseconds: time.map_or(NO_TIME, |time| time.nanoseconds),
             digests_at,
             digests_length: (self.digests.len() as u64 - digests_at) as u16,
-            state: State::Known,
+            state: State::Comparable,
         });
     }
 
@@ -261,7 +261,7 @@ impl Side {
 
     /// Returns the multipart ETag, if there are no digests.
     pub(super) fn etag(&self, number: Number) -> Option<Etag> {
-        let Known::Etag(etag) = entries(self.packed(number)).next()? else { return None };
+        let PackedValue::Etag(etag) = entries(self.packed(number)).next()? else { return None };
         Some(etag)
     }
 
@@ -335,12 +335,12 @@ fn pack_etag(digests: &mut Vec<u8>, etag: &Etag) {
 }
 
 /// A packed value.
-enum Known<'a> {
+enum PackedValue<'a> {
     Digest(Algorithm, &'a [u8]),
     Etag(Etag),
 }
 
-fn entries(mut packed: &[u8]) -> impl Iterator<Item = Known<'_>> {
+fn entries(mut packed: &[u8]) -> impl Iterator<Item = PackedValue<'_>> {
     std::iter::from_fn(move || {
         let (&place, rest) = packed.split_first()?;
         if place == ETAG {
@@ -348,19 +348,22 @@ fn entries(mut packed: &[u8]) -> impl Iterator<Item = Known<'_>> {
             let (digest, rest) = rest.split_at(Algorithm::Md5.digest_len());
             packed = rest;
             let parts = NonZeroU32::new(u32::from_le_bytes(*parts));
-            return Some(Known::Etag(Etag { digest: Digest::new(Algorithm::Md5, digest)?, parts }));
+            return Some(PackedValue::Etag(Etag {
+                digest: Digest::new(Algorithm::Md5, digest)?,
+                parts,
+            }));
         }
         let algorithm = Algorithm::ALL[usize::from(place)];
         let (digest, rest) = rest.split_at(algorithm.digest_len());
         packed = rest;
-        Some(Known::Digest(algorithm, digest))
+        Some(PackedValue::Digest(algorithm, digest))
     })
 }
 
 fn unpack(packed: &[u8]) -> impl Iterator<Item = (Algorithm, &[u8])> {
     entries(packed).filter_map(|known| match known {
-        Known::Digest(algorithm, digest) => Some((algorithm, digest)),
-        Known::Etag(_) => None,
+        PackedValue::Digest(algorithm, digest) => Some((algorithm, digest)),
+        PackedValue::Etag(_) => None,
     })
 }
 
@@ -377,8 +380,8 @@ fn merge(facts: &mut Facts, other: Facts, digests: &mut Vec<u8>) {
         facts.size != NO_SIZE && other.size != NO_SIZE && facts.size != other.size;
     let etag = |range: Range<usize>| {
         entries(&digests[range]).find_map(|known| match known {
-            Known::Etag(etag) => Some(etag),
-            Known::Digest(..) => None,
+            PackedValue::Etag(etag) => Some(etag),
+            PackedValue::Digest(..) => None,
         })
     };
     let other_etag = etag(more.clone());
@@ -409,7 +412,7 @@ fn merge(facts: &mut Facts, other: Facts, digests: &mut Vec<u8>) {
     }
     if contradicts || other.state == State::Contradictory {
         facts.state = State::Contradictory;
-    } else if facts.state == State::Known {
+    } else if facts.state == State::Comparable {
         facts.state = other.state;
     }
 }
@@ -440,7 +443,7 @@ mod tests {
         let names: Vec<_> = (0..side.len()).map(|number| side.name(number)).collect();
         assert_eq!(names, [b"a", b"b", b"c"]);
         let states: Vec<_> = (0..3).map(|number| side.state(number)).collect();
-        assert_eq!(states, [State::Known, State::Known, State::Contradictory]);
+        assert_eq!(states, [State::Comparable, State::Comparable, State::Contradictory]);
         assert_eq!(side.digests(0).count(), 1);
         assert_eq!(side.digest(1, Algorithm::Md5), Some(&[1; 16][..]));
         assert_eq!(side.digest(1, Algorithm::Sha1), Some(&[3; 20][..]));
@@ -452,9 +455,9 @@ mod tests {
     fn two_sizes_of_one_name_conflict() {
         let of_size = |size| Record { size, ..Record::new("a") };
         for (sizes, size, state) in [
-            ([Some(1), Some(1)], Some(1), State::Known),
-            ([Some(1), None], Some(1), State::Known),
-            ([None, Some(2)], Some(2), State::Known),
+            ([Some(1), Some(1)], Some(1), State::Comparable),
+            ([Some(1), None], Some(1), State::Comparable),
+            ([None, Some(2)], Some(2), State::Comparable),
             ([Some(1), Some(2)], Some(1), State::Contradictory),
         ] {
             let mut side = Side::default();

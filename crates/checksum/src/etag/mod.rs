@@ -54,7 +54,7 @@ pub use reader::etags_of_reader;
 pub use search::{MOST as MOST_TRIED, of_other_parts};
 
 pub(crate) use parts::{FileParts, Gatherer, PartNote};
-pub(crate) use search::{Found, Known, Search};
+pub(crate) use search::{Found, Search, SharedSizes};
 pub(crate) use seen::Seen;
 
 use parts::Cut;

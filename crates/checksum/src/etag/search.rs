@@ -51,7 +51,7 @@ const MB_STEPS: [u64; 9] = [1000, 500, 250, 100, 50, 25, 10, 5, 1];
 
 /// Part sizes that the user gave or that matched previous files, shared by all searches.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Known(Arc<Mutex<KnownSizes>>);
+pub(crate) struct SharedSizes(Arc<Mutex<KnownSizes>>);
 
 #[derive(Debug, Default)]
 struct KnownSizes {
@@ -60,7 +60,7 @@ struct KnownSizes {
     held: Vec<u64>,
 }
 
-impl Known {
+impl SharedSizes {
     pub(crate) fn given(part_sizes: &[PartSize]) -> Self {
         let known = KnownSizes { given: part_sizes.to_vec(), held: Vec::new() };
         Self(Arc::new(Mutex::new(known)))
@@ -177,7 +177,7 @@ pub(crate) struct Search {
 impl Search {
     /// Makes a search for the ETag of an examined file. Returns `None` if it is not a multipart
     /// ETag.
-    pub(crate) fn new(path: PathBuf, seen: Seen, etag: Etag, known: &Known) -> Option<Self> {
+    pub(crate) fn new(path: PathBuf, seen: Seen, etag: Etag, known: &SharedSizes) -> Option<Self> {
         let candidates = Candidates::of(seen.size, etag.parts?.get(), &known.sizes(seen.size));
         Some(Self { path, seen, etag, candidates })
     }
@@ -212,7 +212,7 @@ impl Search {
     pub(crate) fn conclude(
         self,
         first: Result<Vec<Etag>, Error>,
-        known: &Known,
+        known: &SharedSizes,
         options: &engine::Options,
     ) -> Result<Found, Error> {
         let (first, sizes) = (first?, &self.candidates.sizes);
@@ -285,7 +285,7 @@ mod tests {
 
     #[test]
     fn known_sizes_come_first() {
-        let known = Known::given(&["rclone".parse().unwrap(), "9MiB".parse().unwrap()]);
+        let known = SharedSizes::given(&["rclone".parse().unwrap(), "9MiB".parse().unwrap()]);
         known.note(11 * MIB);
         known.note(10 * MIB);
         assert_eq!(known.sizes(1), [5 * MIB, 9 * MIB, 10 * MIB, 11 * MIB]);

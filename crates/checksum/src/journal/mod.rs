@@ -1,9 +1,9 @@
 //! A journal of the files that a run has hashed, so that an interrupted run can continue.
 //!
 //! ```text
-//! an entry: name, size, times, number and digests of a file    entry.rs
-//! frames of entries, which hold only if they are whole          frames.rs
-//! what was there when the journal was opened, by names          known.rs
+//! entry: name, size, times, inode and digests of a file         entry.rs
+//! frames of entries, valid only if they are complete            frames.rs
+//! the entries when the journal was opened, by file name         entries.rs
 //! ```
 //!
 //! A thread writes the collected entries five times per second, and syncs them to the medium every
@@ -16,9 +16,9 @@
 //! writes within a tick give the same time. So a file that changed less than three seconds before
 //! the start of the run, or later, is not kept and will be hashed again.
 
+mod entries;
 mod entry;
 mod frames;
-mod known;
 
 use std::fs::{self, File};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
@@ -34,8 +34,8 @@ use rustix::fs::{FileType, OFlags, Stat, StatVfs, fstat, fstatvfs, stat};
 use crate::engine::{FileVersion, Hashed, inode_of, inode_of_file};
 use crate::error::message;
 use crate::{Algorithms, Key};
+use entries::JournalEntries;
 use frames::Content;
-use known::Known;
 
 /// The longest time that an entry waits in memory.
 const WRITE_EVERY: Duration = Duration::from_millis(200);
@@ -132,7 +132,7 @@ impl From<io::Error> for JournalError {
 pub struct Journal {
     path: PathBuf,
     inode: Inode,
-    known: Known,
+    known: JournalEntries,
     begin: Begin,
     written: Option<Time>,
     /// The start of the run, minus the possible delay of a clock.
@@ -186,8 +186,8 @@ impl Journal {
         let (known, end) = match frames::read(&bytes, purpose, key) {
             Content::Other => return Err(JournalError::NotAJournal),
             Content::OtherKey => return Err(JournalError::OtherKey),
-            Content::Nothing => (Known::default(), 0),
-            Content::Journal { entries, end } => (Known::new(entries), end),
+            Content::Nothing => (JournalEntries::default(), 0),
+            Content::Journal { entries, end } => (JournalEntries::new(entries), end),
         };
         drop(bytes);
         file.set_len(end as u64)?;

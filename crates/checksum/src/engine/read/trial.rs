@@ -63,7 +63,7 @@ enum State {
     /// The number of timed windows, and the shortest times of mapping and reading.
     Trials(usize, [Duration; 2]),
     /// The result: whether to map.
-    Known(bool),
+    Decided(bool),
 }
 
 impl MapTrial {
@@ -76,15 +76,15 @@ impl MapTrial {
         let mut devices = self.devices.borrow_mut();
         let place = devices.iter().position(|device| device.number == version.device());
         let place = place.unwrap_or_else(|| {
-            let state = if may_be_mapped(file) { State::New(0) } else { State::Known(false) };
+            let state = if may_be_mapped(file) { State::New(0) } else { State::Decided(false) };
             devices.push(Device { number: version.device(), state });
             devices.len() - 1
         });
         match &mut devices[place].state {
-            State::Known(false) => Step::Read,
+            State::Decided(false) => Step::Read,
             // Readahead from a medium works better for reads.
-            State::Known(true) if self.cold_reads.are_new() => Step::Read,
-            State::Known(true) => Step::Map,
+            State::Decided(true) if self.cold_reads.are_new() => Step::Read,
+            State::Decided(true) => Step::Map,
             State::New(bytes) if *bytes < READ_BEFORE => {
                 *bytes += Buffer::CAPACITY as u64;
                 Step::Read
@@ -108,7 +108,7 @@ impl MapTrial {
             // It waited for the medium, so the time does not count.
             Some(_) if self.cold_reads.are_new() => State::New(0),
             Some(time) => device.state.with(time),
-            None => State::Known(false),
+            None => State::Decided(false),
         };
     }
 }
@@ -134,7 +134,7 @@ impl State {
         if trials + 1 < 2 * TRIALS {
             Self::Trials(trials + 1, least)
         } else {
-            Self::Known(mapped * 100 < read * WORTH_IT)
+            Self::Decided(mapped * 100 < read * WORTH_IT)
         }
     }
 }

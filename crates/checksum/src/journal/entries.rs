@@ -8,7 +8,7 @@ use super::entry::{self, KnownFile};
 
 /// The entries of a journal, the last one of each name.
 #[derive(Debug, Default)]
-pub(super) struct Known {
+pub(super) struct JournalEntries {
     /// The joined entries, as in the journal.
     entries: Vec<u8>,
     /// The start of each entry.
@@ -16,7 +16,7 @@ pub(super) struct Known {
     hash: RandomState,
 }
 
-impl Known {
+impl JournalEntries {
     pub(super) fn new(entries: Vec<u8>) -> Self {
         let mut known = Self { entries, ..Self::default() };
         let Self { entries, places, hash } = &mut known;
