@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
-use lanesum_checksum::disk::{Probe, There};
+use lanesum_checksum::disk::{PathState, Probe};
 use lanesum_checksum::engine::{self, Hashed};
 use lanesum_checksum::{Error, Job, Source};
 
@@ -111,8 +111,10 @@ impl Catalog {
         };
         if let Some(file) = rows::at(&self.db, id, &below)? {
             return match of_root.probe.look(&below) {
-                There::File => Ok(vec![item(file, None)]),
-                There::Nothing | There::Mounted => Err(CatalogError::NotAFile(path.to_owned())),
+                PathState::File => Ok(vec![item(file, None)]),
+                PathState::Nothing | PathState::Mounted => {
+                    Err(CatalogError::NotAFile(path.to_owned()))
+                }
             };
         }
         let mut finder = Finder::new(self.reader()?);

@@ -13,7 +13,7 @@ mod queue;
 use std::collections::BTreeMap;
 
 use jiff::tz::TimeZone;
-use lanesum_checksum::disk::{Probe, There};
+use lanesum_checksum::disk::{PathState, Probe};
 
 use crate::CatalogError;
 use crate::due::{DAY, Times, budget, spent};
@@ -193,7 +193,7 @@ impl Catalog {
         // A file that is not at its path takes nothing from the budget.
         let mut size = |id: u32| -> Result<Option<i64>, CatalogError> {
             let file = finder.find(id.into())?;
-            let file = file.filter(|file| matches!(probe.look(&file.path()), There::File));
+            let file = file.filter(|file| matches!(probe.look(&file.path()), PathState::File));
             Ok(file.map(|file| file.stat.size))
         };
         // Until the part is put back, the agenda is out of date.

@@ -14,7 +14,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::vec;
 
-use lanesum_checksum::disk::{Probe, There};
+use lanesum_checksum::disk::{PathState, Probe};
 use lanesum_checksum::engine::{Hashed, Io, Midstate, STRETCH};
 use lanesum_checksum::{Algorithms, Error, Job, Source};
 
@@ -175,7 +175,7 @@ impl LongJobs {
         let known = algorithms(&row.file.digests).union(root.settings.algorithms);
         let from = from.filter(|point| point.midstate.algorithms() == known);
         let there = probe.look(&row.file.path());
-        if there != There::File {
+        if there != PathState::File {
             return Ok(Some(nothing(Task::Absent(Box::new(row), there))));
         }
         let midstate = from.as_ref().map(|point| point.midstate.clone()).unwrap_or_default();

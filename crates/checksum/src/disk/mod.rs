@@ -9,4 +9,4 @@ mod probe;
 pub use directory::DirectoryId;
 pub use mounts::{MOUNT_TABLE, MountTable, Mounts, MountsError};
 pub use network::network_of;
-pub use probe::{Probe, There};
+pub use probe::{PathState, Probe};

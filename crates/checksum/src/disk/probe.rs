@@ -13,7 +13,7 @@ use super::mounts::{Mounts, MountsError};
 
 /// The kind of the object at a path below a directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum There {
+pub enum PathState {
     /// A regular file, or an object that must be read to find out.
     File,
     /// Not a regular file, or a path through a link.
@@ -43,28 +43,28 @@ impl Probe {
 
     /// Returns the kind of the object at a path below the directory.
     #[must_use]
-    pub fn look(&self, below: &[u8]) -> There {
+    pub fn look(&self, below: &[u8]) -> PathState {
         if self.mounts.over(below).is_some() {
-            return There::Mounted;
+            return PathState::Mounted;
         }
-        let Some(directory) = &self.directory else { return There::File };
+        let Some(directory) = &self.directory else { return PathState::File };
         let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let ways = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_XDEV;
         match openat2(directory, OsStr::from_bytes(below), flags, Mode::empty(), ways) {
-            Ok(file) if !fstat(&file).is_ok_and(|it| is_regular(it.st_mode)) => There::Nothing,
-            Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => There::Nothing,
-            Err(Errno::XDEV) => There::Mounted,
+            Ok(file) if !fstat(&file).is_ok_and(|it| is_regular(it.st_mode)) => PathState::Nothing,
+            Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => PathState::Nothing,
+            Err(Errno::XDEV) => PathState::Mounted,
             // Old systems follow links in the path.
             Err(Errno::NOSYS | Errno::PERM) => self.look_simply(below),
-            Ok(_) | Err(_) => There::File,
+            Ok(_) | Err(_) => PathState::File,
         }
     }
 
-    fn look_simply(&self, below: &[u8]) -> There {
+    fn look_simply(&self, below: &[u8]) -> PathState {
         match self.root.join(OsStr::from_bytes(below)).symlink_metadata() {
-            Ok(it) if !it.is_file() => There::Nothing,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => There::Nothing,
-            _ => There::File,
+            Ok(it) if !it.is_file() => PathState::Nothing,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => PathState::Nothing,
+            _ => PathState::File,
         }
     }
 }
