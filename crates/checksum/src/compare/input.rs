@@ -201,7 +201,7 @@ pub(super) fn read_tree(
             && stat(path).is_ok_and(|file| inode_of(&file) == inode)
             && fs::canonicalize(path).ok() == fs::canonicalize(list).ok()
     };
-    let options = WalkOptions { tell_links: true, ..options.clone() };
+    let options = WalkOptions { report_links: true, ..options.clone() };
     for entry in walk::walk(root, &options) {
         let (path, failure) = match entry {
             Entry::File(path) => {

@@ -69,7 +69,7 @@ pub(super) enum Fate {
 pub(super) enum Links {
     Followed,
     /// Each link is reported as skipped.
-    Told,
+    Reported,
     LeftOut,
 }
 
@@ -131,7 +131,7 @@ impl Folder {
             Ok(FileType::Socket) => SlotKind::Skipped(Skip::Socket),
             Ok(FileType::BlockDevice) => SlotKind::Skipped(Skip::BlockDevice),
             Ok(FileType::CharacterDevice) => SlotKind::Skipped(Skip::CharDevice),
-            Ok(FileType::Symlink) if links == Links::Told => SlotKind::Skipped(Skip::Link),
+            Ok(FileType::Symlink) if links == Links::Reported => SlotKind::Skipped(Skip::Link),
             Ok(FileType::Symlink | FileType::Unknown) => SlotKind::Skipped(Skip::Unknown),
             Err(error) => {
                 self.failures.push((offset, error));
@@ -295,7 +295,7 @@ mod tests {
         std::fs::create_dir(tree.path().join("folder")).unwrap();
         std::os::unix::fs::symlink("folder", tree.path().join("link")).unwrap();
         let fd = OwnedFd::from(std::fs::File::open(tree.path()).unwrap());
-        for links in [Links::LeftOut, Links::Told, Links::Followed] {
+        for links in [Links::LeftOut, Links::Reported, Links::Followed] {
             let mut folder = Folder::default();
             for name in ["file", "folder", "gone", "link"] {
                 folder.add(&fd, name.as_bytes(), FileType::Unknown, links).unwrap();
@@ -306,7 +306,7 @@ mod tests {
             assert_eq!(folder.next(), Some((&b"gone"[..], Kind::Failed(Errno::NOENT))));
             match links {
                 Links::LeftOut => {}
-                Links::Told => {
+                Links::Reported => {
                     assert_eq!(folder.next(), Some((&b"link"[..], Kind::Skipped(Skip::Link))));
                 }
                 Links::Followed => {

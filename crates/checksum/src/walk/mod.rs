@@ -268,7 +268,7 @@ impl Walk {
         }
         let stat = fstat(&fd)?;
         if self.device.is_some_and(|device| device != stat.st_dev) {
-            if self.options.tell_mounts {
+            if self.options.report_mounts {
                 let (path, why) = (self.folder_path(), Skip::OtherDevice);
                 self.pending.push_back(Entry::Skipped { path, why });
             }
@@ -299,9 +299,9 @@ impl Walk {
     }
 
     fn links(&self) -> Links {
-        match (self.options.follow, self.options.tell_links) {
+        match (self.options.follow, self.options.report_links) {
             (true, _) => Links::Followed,
-            (false, true) => Links::Told,
+            (false, true) => Links::Reported,
             (false, false) => Links::LeftOut,
         }
     }
@@ -336,7 +336,7 @@ impl Walk {
             let is_excluded = options.exclude.matches(&path[*root_len..], is_folder)
                 || has_ignore_file && ignore_files.matches(path, is_folder);
             match is_excluded {
-                true if options.tell_excluded => Fate::Skipped(Skip::Excluded),
+                true if options.report_excluded => Fate::Skipped(Skip::Excluded),
                 true => Fate::LeftOut,
                 false if options.gitignore && rules.ignore(path, is_folder) => Fate::LeftOut,
                 false => Fate::Kept,

@@ -22,14 +22,14 @@ use super::{Entry, Skip};
 #[non_exhaustive]
 pub struct WalkOptions {
     /// Whether to follow symbolic links in the tree. Otherwise links are not entries, unless they
-    /// are [reported](Self::tell_links).
+    /// are [reported](Self::report_links).
     pub follow: bool,
     /// Whether to report each link that is not followed as a [`Skip::Link`].
-    pub tell_links: bool,
+    pub report_links: bool,
     /// Whether to skip directories on other devices than the argument.
     pub one_file_system: bool,
     /// Whether to report each of these directories as a [`Skip::OtherDevice`].
-    pub tell_mounts: bool,
+    pub report_mounts: bool,
     /// Whether to exclude files that git ignores, and `.git` itself.
     ///
     /// With [`git`](Self::git), the list of git decides. Otherwise the rules decide: the
@@ -71,5 +71,5 @@ pub struct WalkOptions {
     /// Whether to report each file and directory that [`exclude`](Self::exclude) or an [ignore
     /// file](Self::ignore_file) excludes as a [`Skip::Excluded`]. The contents of an excluded
     /// directory are not reported.
-    pub tell_excluded: bool,
+    pub report_excluded: bool,
 }

@@ -17,13 +17,13 @@ pub enum Skip {
     /// An object of unknown type.
     Unknown,
     /// A symbolic link that is not followed, with
-    /// [`tell_links`](super::WalkOptions::tell_links).
+    /// [`report_links`](super::WalkOptions::report_links).
     Link,
     /// A file or directory that a pattern or an ignore file excludes, with
-    /// [`tell_excluded`](super::WalkOptions::tell_excluded).
+    /// [`report_excluded`](super::WalkOptions::report_excluded).
     Excluded,
     /// A directory on a different device than the argument, with
-    /// [`tell_mounts`](super::WalkOptions::tell_mounts).
+    /// [`report_mounts`](super::WalkOptions::report_mounts).
     OtherDevice,
     /// A followed link that leads back to a directory that is being walked.
     Loop,

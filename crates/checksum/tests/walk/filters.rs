@@ -186,7 +186,7 @@ fn other_devices_are_not_entered() {
     let mut options = following();
     options.one_file_system = true;
     assert_eq!(tree.walk(&options), ["a"]);
-    options.tell_mounts = true;
+    options.report_mounts = true;
     assert_eq!(tree.walk(&options), ["a", "proc: OtherDevice"]);
     // The argument's device is the one to stay on, whatever it is.
     assert_eq!(files(tree.path("a"), &options), [tree.path("a")]);

@@ -22,7 +22,7 @@ fn with_ignore_files() -> WalkOptions {
 }
 
 fn telling(mut options: WalkOptions) -> WalkOptions {
-    options.tell_excluded = true;
+    options.report_excluded = true;
     options
 }
 
@@ -101,7 +101,7 @@ fn excluded_entries_are_reported_in_the_order_of_their_paths() {
     let told = ["a: Excluded", "a-b", "a.b: Excluded", "c/d: Excluded", "c/d.x"];
     walks_to(&tree, &telling(options.clone()), &told);
     // A link is an entry, and can be excluded, if links are reported.
-    options.tell_links = true;
+    options.report_links = true;
     let told = [&told[..], &["link: Excluded"]].concat();
     walks_to(&tree, &telling(options), &told);
 }
@@ -134,10 +134,10 @@ fn an_ignore_file_that_cannot_be_read_fails() {
 }
 
 #[test]
-fn links_are_reported_only_with_tell_links() {
+fn links_are_reported_only_with_report_links() {
     let tree = Tree::of(&["d/in -> ../f", "d/out -> /", "f", "gone -> nowhere", "to-d -> d"]);
     assert_eq!(tree.walk(&plain()), ["f"]);
     let mut options = plain();
-    options.tell_links = true;
+    options.report_links = true;
     assert_eq!(tree.walk(&options), ["d/in: Link", "d/out: Link", "f", "gone: Link", "to-d: Link"]);
 }
