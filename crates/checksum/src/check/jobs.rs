@@ -504,7 +504,7 @@ where
         Source::Path(path) | Source::Regular(path) => Some(path),
         // Once for each part size to try.
         Source::Extent { path, offset: 0, .. } => Some(path),
-        Source::Extent { .. } | Source::Stretch { .. } => None,
+        Source::Extent { .. } | Source::Chunk { .. } => None,
         // It has a size if it is a regular file.
         Source::Stdin => Some(PathBuf::from("/dev/stdin")),
         Source::Nothing => None,

@@ -46,7 +46,7 @@ impl Hashers {
         algorithms.iter().map(begin).collect::<Result<_, _>>().map(Self)
     }
 
-    /// Returns the state of each computation after whole stretches, or `None` if one has no
+    /// Returns the state of each computation after whole chunks, or `None` if one has no
     /// storable state.
     pub(super) fn save(&self) -> Option<Vec<(Algorithm, Vec<u8>)>> {
         self.0.iter().map(|(algorithm, hasher)| Some((*algorithm, hasher.save()?))).collect()
@@ -191,7 +191,7 @@ trait Hasher: Send {
     /// Returns the digest of the algorithm.
     fn finalize(self: Box<Self>, algorithm: Algorithm) -> Digest;
 
-    /// Returns the state after a whole stretch, if it can be stored.
+    /// Returns the state after a whole chunk, if it can be stored.
     fn save(&self) -> Option<Vec<u8>>;
 }
 

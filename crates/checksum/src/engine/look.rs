@@ -48,7 +48,7 @@ pub(super) struct Begun {
     pub(super) has_writer: bool,
     /// The bytes to read, if not all.
     pub(super) part: Option<Range<u64>>,
-    /// The initial state of the computations, for a file that is read in stretches.
+    /// The initial state of the computations, for a file that is read in chunks.
     pub(super) behind: Option<Box<Midstate>>,
 }
 
@@ -89,7 +89,7 @@ impl Begun {
 ///
 /// # Errors
 /// Fails with the error of the system, with [`Error::OwnOutput`], or with [`Error::Changed`] if the
-/// file ends before the stretch starts.
+/// file ends before the chunk starts.
 pub(super) fn look_at_part(
     file: OwnedFd,
     part: &Range<u64>,

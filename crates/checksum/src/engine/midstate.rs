@@ -4,10 +4,10 @@
 use lanesum_list::{Algorithm, Algorithms, Digest};
 
 use super::hashers::Hashers;
-use super::subtrees::STRETCH;
+use super::subtrees::CHUNK_LEN;
 
 /// The state of the computations over a file after its first bytes, which are whole
-/// [stretches](STRETCH). It reveals as much about these bytes as their digests would.
+/// [chunks](CHUNK_LEN). It reveals as much about these bytes as their digests would.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Midstate {
     bytes: u64,
@@ -75,7 +75,7 @@ impl Midstate {
             states.push((name.parse().ok()?, take_part(&mut rest)?.to_vec()));
         }
         let midstate = Self { bytes: u64::from_le_bytes(*length), states };
-        let is_whole = midstate.bytes.is_multiple_of(STRETCH);
+        let is_whole = midstate.bytes.is_multiple_of(CHUNK_LEN);
         let is_sorted = midstate.states.is_sorted_by(|(one, _), (other, _)| one < other);
         let is_begun = midstate.bytes > 0;
         let is_usable = is_begun != midstate.states.is_empty()
@@ -115,9 +115,9 @@ mod tests {
             Some(Midstate::default())
         );
         let mut hashers = Hashers::new(of_all(), None).unwrap();
-        let stretch = vec![7; STRETCH as usize];
-        hashers.update(&stretch);
-        let midstate = Midstate::new(STRETCH, hashers.save().unwrap(), None);
+        let chunk = vec![7; CHUNK_LEN as usize];
+        hashers.update(&chunk);
+        let midstate = Midstate::new(CHUNK_LEN, hashers.save().unwrap(), None);
         let bytes = midstate.to_bytes();
         assert_eq!(Midstate::from_bytes(&bytes), Some(midstate));
         for end in 0..bytes.len() {
@@ -128,7 +128,7 @@ mod tests {
         }
         let mut other = bytes.clone();
         other[0] = 1;
-        assert_eq!(Midstate::from_bytes(&other), None, "no whole stretch");
+        assert_eq!(Midstate::from_bytes(&other), None, "no whole chunk");
         other[..8].fill(0);
         assert_eq!(Midstate::from_bytes(&other), None, "states of nothing");
         other = bytes;

@@ -91,7 +91,7 @@ pub use midstate::Midstate;
 pub use pace::Pace;
 pub use pressure::Pressure;
 pub use read::Io;
-pub use subtrees::STRETCH;
+pub use subtrees::CHUNK_LEN;
 pub(crate) use version::FileVersion;
 
 pub use run::{Run, Stopped, Stopper, Totals, run};
@@ -134,20 +134,20 @@ pub enum Source {
         /// The length of the part in bytes.
         length: u64,
     },
-    /// The next [`STRETCH`] bytes of a regular file after a midstate. If the file continues after
+    /// The next [`CHUNK_LEN`] bytes of a regular file after a midstate. If the file continues after
     /// them, the result is [`Hashed::midstate`]. At the end of the file the result is the digests
     /// of the whole file.
     ///
-    /// The file is checked for changes during the stretch. The caller must check that times, size
-    /// and inode did not change between stretches. Errors:
+    /// The file is checked for changes during the chunk. The caller must check that times, size
+    /// and inode did not change between chunks. Errors:
     ///
     /// - [`Error::Io`] for algorithms without a [midstate](Midstate::exists_of), and with
     ///   [`Io::Direct`];
-    /// - [`Error::Changed`] if the file ends before the stretch starts.
-    Stretch {
+    /// - [`Error::Changed`] if the file ends before the chunk starts.
+    Chunk {
         /// The file.
         path: PathBuf,
-        /// The state before the stretch. The default is the start of the file.
+        /// The state before the chunk. The default is the start of the file.
         from: Box<Midstate>,
     },
 }
@@ -161,7 +161,7 @@ impl Source {
             Self::Path(path)
             | Self::Regular(path)
             | Self::Extent { path, .. }
-            | Self::Stretch { path, .. } => Some(path),
+            | Self::Chunk { path, .. } => Some(path),
         }
     }
 
@@ -170,13 +170,13 @@ impl Source {
         match self {
             Self::Nothing | Self::Stdin | Self::Path(_) | Self::Regular(_) => None,
             Self::Extent { offset, length, .. } => Some(*offset..offset.saturating_add(*length)),
-            Self::Stretch { from, .. } => Some(from.bytes()..from.bytes().saturating_add(STRETCH)),
+            Self::Chunk { from, .. } => Some(from.bytes()..from.bytes().saturating_add(CHUNK_LEN)),
         }
     }
 
-    /// Returns the state before the bytes to read, for a file that is read in stretches.
+    /// Returns the state before the bytes to read, for a file that is read in chunks.
     fn behind(&self) -> Option<&Midstate> {
-        if let Self::Stretch { from, .. } = self { Some(from) } else { None }
+        if let Self::Chunk { from, .. } = self { Some(from) } else { None }
     }
 }
 
@@ -207,7 +207,7 @@ pub struct Hashed {
     /// The inode, which identifies the file under all its names. `None` for other inputs than
     /// regular files.
     pub inode: Option<Inode>,
-    /// The state after a [stretch](Source::Stretch) that is not the last one of the file. There are
+    /// The state after a [chunk](Source::Chunk) that is not the last one of the file. There are
     /// no digests then.
     pub midstate: Option<Box<Midstate>>,
 }
@@ -362,7 +362,7 @@ pub struct Progress {
     /// The number of bytes read.
     pub bytes: AtomicU64,
     /// The number of jobs with a source that are done, including failed ones.
-    /// [Parts](Source::Extent) and [stretches](Source::Stretch) of files are not counted; the
+    /// [Parts](Source::Extent) and [chunks](Source::Chunk) of files are not counted; the
     /// caller that joins them counts the file.
     pub files: AtomicU64,
     /// Whether files come from a medium that has to seek, and the places of some files are still

@@ -41,8 +41,8 @@ pub(super) struct FileStream<T> {
     length: u64,
     /// Whether the bytes after them must not be read.
     is_part: bool,
-    /// The initial state for a file that is read in stretches, and whether the file continues after
-    /// this stretch.
+    /// The initial state for a file that is read in chunks, and whether the file continues after
+    /// this chunk.
     behind: Option<Box<Midstate>>,
     is_cut: bool,
     /// Bytes read.

@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
 use lanesum_checksum::engine::{
-    self, Hashed, Io, Midstate, Options, Progress, STRETCH, inode_of_file,
+    self, CHUNK_LEN, Hashed, Io, Midstate, Options, Progress, inode_of_file,
 };
 use lanesum_checksum::{Algorithm, Algorithms, Error, Job, Outcome, Source};
 use lanesum_md5::Backend;
@@ -121,8 +121,8 @@ with_every_way! {
     an_outcome_describes_the_file_that_was_read
     parts_of_a_file_are_jobs_like_any_others
     a_part_of_a_file_that_changes_has_no_digest
-    a_file_in_stretches_has_the_digests_of_the_whole
-    an_impossible_stretch_is_refused
+    a_file_in_chunks_has_the_digests_of_the_whole
+    an_impossible_chunk_is_refused
     an_endless_run_can_be_ended
     a_stop_takes_effect_within_a_file
     a_panic_in_the_jobs_reaches_the_caller

@@ -203,12 +203,12 @@ pub(super) fn parts_of_a_file_are_jobs_like_any_others(io: Io) {
     }
 }
 
-/// A sparse file of some stretches, which is written in a few places.
+/// A sparse file of some chunks, which is written in a few places.
 fn long_file(folder: &Folder, size: u64) -> PathBuf {
     let path = folder.path("long");
     let file = File::create(&path).unwrap();
     file.set_len(size).unwrap();
-    for place in [0, STRETCH - 1, STRETCH, 2 * STRETCH - 5, size - 1] {
+    for place in [0, CHUNK_LEN - 1, CHUNK_LEN, 2 * CHUNK_LEN - 5, size - 1] {
         if place < size {
             file.write_at(b"x", place).unwrap();
         }
@@ -216,28 +216,30 @@ fn long_file(folder: &Folder, size: u64) -> PathBuf {
     path
 }
 
-/// The next stretch of a file, as a run of its own has it.
-fn stretch(
+/// The next chunk of a file, as a run of its own has it.
+fn chunk(
     path: &Path,
     from: Midstate,
     algorithms: Algorithms,
     options: &Options,
 ) -> Result<Hashed, Error> {
-    let source = Source::Stretch { path: path.to_owned(), from: Box::new(from) };
+    let source = Source::Chunk { path: path.to_owned(), from: Box::new(from) };
     let job = Job { source, algorithms, context: () };
     engine::run(options, std::iter::once(job)).next().unwrap().result
 }
 
-pub(super) fn a_file_in_stretches_has_the_digests_of_the_whole(io: Io) {
+pub(super) fn a_file_in_chunks_has_the_digests_of_the_whole(io: Io) {
     let folder = Folder::new();
     let all = Algorithms::ALL.iter().filter(|&it| Midstate::exists_of(it.into())).collect();
     let some = Algorithms::from(Algorithm::Md5).with(Algorithm::Blake3);
     let algorithms = if io == Io::Read { all } else { some };
-    for (size, without_lane) in [(2 * STRETCH + 17, false), (STRETCH, false), (STRETCH + 1, true)] {
+    for (size, without_lane) in
+        [(2 * CHUNK_LEN + 17, false), (CHUNK_LEN, false), (CHUNK_LEN + 1, true)]
+    {
         let path = long_file(&folder, size);
         let algorithms = if without_lane { algorithms.without(Algorithm::Md5) } else { algorithms };
         if io == Io::Direct {
-            let refused = stretch(&path, Midstate::default(), algorithms, &on(io, 1)).unwrap_err();
+            let refused = chunk(&path, Midstate::default(), algorithms, &on(io, 1)).unwrap_err();
             assert!(refused.to_string().ends_with("leave out --io direct"), "{refused}");
             return;
         }
@@ -245,7 +247,7 @@ pub(super) fn a_file_in_stretches_has_the_digests_of_the_whole(io: Io) {
         let whole = engine::run(&on(io, 1), std::iter::once(job)).next().unwrap().result.unwrap();
         let (mut from, mut bytes) = (Midstate::default(), 0);
         let last = loop {
-            let hashed = stretch(&path, from, algorithms, &on(io, 2)).unwrap();
+            let hashed = chunk(&path, from, algorithms, &on(io, 2)).unwrap();
             bytes += hashed.bytes;
             assert_eq!((hashed.inode, hashed.times), (whole.inode, whole.times));
             let Some(midstate) = &hashed.midstate else { break hashed };
@@ -258,25 +260,25 @@ pub(super) fn a_file_in_stretches_has_the_digests_of_the_whole(io: Io) {
     }
 }
 
-pub(super) fn an_impossible_stretch_is_refused(io: Io) {
+pub(super) fn an_impossible_chunk_is_refused(io: Io) {
     if io == Io::Direct {
         return;
     }
     let folder = Folder::new();
-    let path = long_file(&folder, STRETCH + 1);
+    let path = long_file(&folder, CHUNK_LEN + 1);
     let md5 = Algorithms::from(Algorithm::Md5);
-    let first = stretch(&path, Midstate::default(), md5, &on(io, 1)).unwrap();
+    let first = chunk(&path, Midstate::default(), md5, &on(io, 1)).unwrap();
     let midstate = *first.midstate.unwrap();
-    for size in [STRETCH, STRETCH - 1, 0] {
+    for size in [CHUNK_LEN, CHUNK_LEN - 1, 0] {
         File::options().write(true).open(&path).unwrap().set_len(size).unwrap();
-        let refused = stretch(&path, midstate.clone(), md5, &on(io, 1));
+        let refused = chunk(&path, midstate.clone(), md5, &on(io, 1));
         assert!(matches!(refused, Err(Error::Changed)), "{size}: {refused:?}");
     }
-    long_file(&folder, STRETCH + 1);
+    long_file(&folder, CHUNK_LEN + 1);
     // Of algorithms that it is not of, and of those of which there is none.
     for (algorithm, from) in [(Algorithm::Sha1, midstate.clone()), (Algorithm::Xxh128, midstate)] {
         for algorithms in [algorithm.into(), md5.with(algorithm)] {
-            let refused = stretch(&path, from.clone(), algorithms, &on(io, 1)).unwrap_err();
+            let refused = chunk(&path, from.clone(), algorithms, &on(io, 1)).unwrap_err();
             assert!(refused.to_string().contains("was not kept"), "{refused}");
         }
     }

@@ -92,7 +92,7 @@ impl ReadAhead {
     ) -> Option<PreOpened> {
         let (path, is_regular) = match source {
             Source::Nothing | Source::Stdin => return None,
-            Source::Extent { path, .. } | Source::Stretch { path, .. } => {
+            Source::Extent { path, .. } | Source::Chunk { path, .. } => {
                 // It is read in the usual way.
                 let file = opener.open(path).map_err(Error::from);
                 return Some(PreOpened { file, buffer: None });

@@ -125,7 +125,7 @@ impl Worker<'_> {
         self.end(ticket, result);
     }
 
-    /// Reads the first byte of a stretch as the first read of a round, which shows whether the
+    /// Reads the first byte of a chunk as the first read of a round, which shows whether the
     /// medium has to seek.
     fn try_first_byte(&mut self, begun: &Begun) -> Result<(), Error> {
         self.has_sought = false;
