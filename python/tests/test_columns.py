@@ -181,7 +181,7 @@ def test_every_library_reads_the_result(key: bytes) -> None:
     assert pa.array(numbers).type == pa.uint64()
     assert pl.Series(numbers).dtype == pl.UInt64
     assert pa.array(lanesum.hash_column(values)).type == pa.binary(16)
-    # Cast as whoever takes it asks.
+    # Cast to the type that the consumer requests.
     assert pa.array(column, pa.large_string()).type == pa.large_string()
 
 
@@ -395,7 +395,7 @@ def test_a_column_is_assigned_to_a_frame_and_made_an_array() -> None:
     numbers = lanesum.hash_column(["a", "b"], "siphash24", key=key, output="uint64")
     array = np.asarray(numbers)
     assert array.dtype == np.uint64 and array.tolist() == numbers.to_pylist()
-    # A hash beside a null is no float.
+    # A hash next to a null does not become a float.
     some = lanesum.hash_column(rows, "siphash24", key=key, output="uint64")
     assert np.asarray(some).tolist() == some.to_pylist()
     frame["n"] = some

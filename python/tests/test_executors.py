@@ -356,7 +356,7 @@ def test_dask(few: None, files: list[str], tmp_path: Path, client: object) -> No
 
 @cluster
 def test_dask_names_the_file_that_kills_every_worker(client: object) -> None:
-    # Dask gives a worker up that dies in the moment in which it has begun.
+    # Dask does not replace a worker that dies at its start.
     found = run(Dying(kills="c5", after=0.3), TASKS, client.get_executor())
     assert [line.split()[0] for line in found] == ["failed" if item == "c5" else "did" for item in ITEMS]
 
@@ -579,7 +579,7 @@ def test_a_parquet_file_that_changes_is_an_error(
         meddle()
         parts = parquet.Parts(parquet.hash_parquet_task(task, columns={"h": "id"}))
     (part,) = parts
-    # What is overwritten is not whole for a while.
+    # A file that is overwritten is incomplete for a while.
     expected = "No such file" if change == "gone" else "changed while it was read"
     if change != "appended" or not is_while_read:
         assert part.error is not None and expected in part.error
@@ -742,7 +742,7 @@ def test_surrogate_names_in_utf_8_match_the_table(tmp_path: Path) -> None:
 
 
 class Elsewhere(Executor):
-    """Works in another folder, as a pool that was started there, or a cluster."""
+    """Works in another directory, like a pool that was started there or a cluster."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -760,7 +760,7 @@ class Elsewhere(Executor):
 
 @pytest.fixture
 def folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path]:
-    """Where the workers are, and where we are; both have a file `f` and a folder `shards`."""
+    """The directories of the workers and of this process. Both have a file `f` and a directory `shards`."""
     there, here = tmp_path / "there", tmp_path / "here"
     for folder, content in ((there, "other"), (here, "right")):
         (folder / "shards").mkdir(parents=True)

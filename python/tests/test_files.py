@@ -114,7 +114,7 @@ def test_an_unreadable_file_is_a_row(tmp_path: Path) -> None:
         if os.geteuid() == 0:
             os.seteuid(65534)
         found = lanesum.hash_files([path]).column("error")
-        # Nobody else may even look below the folder of pytest's own.
+        # Other users cannot enter the directory of pytest.
         os._exit(0 if found == [os.strerror(errno.EACCES)] else 1)
     assert os.waitpid(child, 0)[1] == 0
 
@@ -320,7 +320,7 @@ def test_other_libraries_read_tables(tree: Path) -> None:
     assert arrow.column("md5").to_pylist() == expected and str(arrow.schema.field("md5").type) == "fixed_size_binary[16]"
     assert table.to_polars()["md5"].to_list() == expected
     assert table.to_pandas()["md5"].tolist() == expected
-    # A size beside one that is missing is no float, and a name that is no UTF-8 is no trouble.
+    # A size next to a missing one does not become a float, and names that are not UTF-8 work.
     name = os.fsencode(tree) + b"/\xff"
     write(Path(os.fsdecode(name)), b"abc")
     frame = lanesum.hash_files([name, "nowhere"]).to_pandas()

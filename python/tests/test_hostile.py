@@ -157,7 +157,7 @@ def test_dicts_and_sets_are_refused(given: object) -> None:
 
 
 class Given:
-    """What somebody keeps of another's array."""
+    """Capsules of an array that another object has consumed."""
 
     def __init__(self, array: pa.Array) -> None:
         self.capsules = array.__arrow_c_array__()
@@ -199,7 +199,7 @@ def test_usedforsecurity_accepts_any_truth_value() -> None:
 
 
 class Inches(pa.ExtensionType):  # type: ignore[misc]
-    """A type of somebody's own."""
+    """An extension type."""
 
     def __init__(self) -> None:
         super().__init__(pa.int32(), "lanesum.inches")

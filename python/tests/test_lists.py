@@ -23,7 +23,7 @@ import lanesum
 from lanesum import _lanesum
 
 ABC = hashlib.md5(b"abc").hexdigest()
-# What `aws s3api head-object` prints.
+# The output of `aws s3api head-object`.
 HEAD = f'{{"ContentLength": 3, "ETag": "\\"{ABC}\\""}}\n'.encode()
 BOTH = {"path": "p", "md5": ABC, "sha1": "0" * 40}
 SETTINGS = settings(max_examples=100)
@@ -584,7 +584,7 @@ def test_lists_are_read_from_fifos(folder: Path) -> None:
     for options in ({}, {"root": "."}):
         (row,) = fed(f"{ABC}  fifo\n", lambda: lanesum.check("fifo", **options))
         assert (row["verdict"], "a list comes from there" in row["reason"]) == ("unreadable", True)
-    # What is wrong is told before it is waited for.
+    # Invalid arguments are reported before it waits.
     with pytest.raises(FileNotFoundError):
         lanesum.check(["fifo", "nowhere"])
     with pytest.raises(ValueError, match="md6"):

@@ -1,4 +1,4 @@
-"""Many messages, beside hashlib and siphash24 one by one."""
+"""Compare many messages with hashlib and siphash24 one by one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""hashlib's objects, beside hashlib's own and those of siphash24."""
+"""Compare hash objects with those of hashlib and siphash24."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The hash of pandas, beside pandas."""
+"""Compare the hash of pandas with pandas."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a host does around the engine: ctrl-C, fork, and calls without number."""
+"""The engine in a host process: ctrl-C, fork, and many calls."""
 
 import hashlib
 import os
@@ -213,7 +213,7 @@ folder = sys.argv[1]
 rows, lists = [{"path": "a", "md5": bytes(16)}], [os.path.join(folder, name) for name in ("replaced", "overwritten")]
 for path in lists:
     lanesum.write_list(rows, path)
-# What has another name is overwritten.
+# A file with another name is overwritten in place.
 os.link(lists[1], os.path.join(folder, "another"))
 took = time.perf_counter()
 for path in lists * 20:

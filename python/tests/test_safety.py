@@ -1,4 +1,4 @@
-"""Threads, forks, memory, other interpreters, and buffers that somebody changes meanwhile."""
+"""Threads, forks, memory, other interpreters, and buffers that change during a call."""
 
 from __future__ import annotations
 
@@ -197,12 +197,12 @@ def test_repeated_work_leaks_no_memory() -> None:
 
 
 def within(megabytes: int, given: str, work: str) -> str:
-    """What becomes of work where there is no more memory than this beside what it is given."""
+    """Returns the result of work with a limit on the memory in addition to its input."""
     script = f"""
 import pickle, resource, numpy as np, pyarrow as pa, lanesum
 lanesum.hash_files, lanesum.read_list
 given = {given}
-# What is loaded late is there.
+# Modules that are imported late are already loaded.
 lanesum.surrogate_key([lanesum.hash_column(["a"], "siphash24", key=bytes(16), output="uint64")])
 with open("/proc/self/statm") as statm:
     used = int(statm.read().split()[0]) * resource.getpagesize()

@@ -1,4 +1,4 @@
-"""Surrogate keys, beside dbt_utils' SQL and hashlib."""
+"""Compare surrogate keys with the SQL of dbt_utils and hashlib."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 import lanesum
 
 NULL = "_dbt_utils_surrogate_key_null_"
-# What generate_surrogate_key(["a", "b", "c"]) of dbt_utils compiles to.
+# The SQL of generate_surrogate_key(["a", "b", "c"]) of dbt_utils.
 SQL = """
 SELECT md5(cast(
     coalesce(cast(a AS TEXT), '_dbt_utils_surrogate_key_null_') || '-' ||

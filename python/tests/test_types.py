@@ -1,4 +1,4 @@
-"""What type checkers think of code that uses lanesum."""
+"""Type checks of code that uses lanesum."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ use lanesum_checksum::{Algorithm, Algorithms, Digest, Key, digests_of};
 use lanesum_list::formats::{Format, Gnu, Line, Mixed, Tag};
 use lanesum_list::{Dialect, Ending, Record, lines};
 
-/// A key of the length that the algorithm needs, if it does.
+/// Returns a key of the length that the algorithm needs, if any.
 fn key(algorithm: Algorithm) -> Option<Key> {
     let len = algorithm.key_len().filter(|_| algorithm.needs_key())?;
     Some(Key::from_bytes(&vec![7; len]).expect("the key file can hold one of this length"))

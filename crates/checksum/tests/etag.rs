@@ -1,4 +1,4 @@
-//! ETags of files, against their definition.
+//! Compares ETags of files with their definition.
 
 use std::fs;
 use std::num::NonZeroU64;
@@ -221,7 +221,7 @@ fn a_changing_file_has_no_mixed_etag() {
     assert!(known.contains(&words(outcomes.next().unwrap().result.unwrap())));
 }
 
-/// Where nobody waits for long the same comes; and to drop it ends it in the middle of a file.
+/// Polling gives the same outcomes, and dropping the iterator ends it in the middle of a file.
 #[test]
 fn etags_can_be_polled() {
     let folder = tempfile::tempdir().unwrap();

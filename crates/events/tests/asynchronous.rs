@@ -1,4 +1,4 @@
-//! The futures, under tokio's executor and with nothing of its timers.
+//! The futures, under the executor of tokio without its timers.
 
 use std::future::{Future, pending, ready};
 use std::pin::{Pin, pin};

@@ -1,4 +1,4 @@
-//! The test clock runs through chains of events; and what is late runs as tokio has it.
+//! The test clock runs through chains of events, and late runs behave as in tokio.
 
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
@@ -17,7 +17,7 @@ fn with_workers(workers: usize) -> (TestClock, EventSystem) {
     (clock, system)
 }
 
-/// What an action adds within the span runs too, each at its own time.
+/// Events that an action adds within the time span run as well, each at its own time.
 #[test]
 fn the_clock_runs_through_chains_of_events() {
     fn chain(
@@ -50,11 +50,11 @@ fn the_clock_runs_through_chains_of_events() {
         let expected =
             [(2, "link"), (4, "tick"), (5, "link"), (8, "link"), (8, "tick"), (11, "link")];
         assert!(seen.is_sorted_by_key(|&(at, _)| at), "{seen:?}");
-        // Those of the same time run at once.
+        // Events of the same time run at once.
         seen.sort();
         assert_eq!(seen, expected);
         assert_eq!(clock.wall(), start + secs(11));
-        // A time that has passed, and the end of time.
+        // A past time, and the end of time.
         clock.run_until(&system, start);
         assert_eq!((clock.wall(), log.lock().unwrap().len()), (start + secs(11), 0));
         system.shutdown(Shutdown::DropPending);

@@ -248,7 +248,7 @@ fn goes_on(name: &str, world: &World) {
         return;
     }
     world.pass(YEAR);
-    // Those that the caller of a refused addition has not cancelled.
+    // The events that the caller of a refused addition has not cancelled.
     let runs = Arc::new(AtomicUsize::new(0));
     for _ in 0..BOUND {
         let runs = runs.clone();
@@ -306,7 +306,7 @@ fn a_dropped_action_may_own_the_system() {
     );
 }
 
-/// Whoever waits for a repeating action finds nothing of it left.
+/// After waiting for a repeating action, the action is dropped.
 #[test]
 fn an_action_is_dropped_before_its_end_is_reported() {
     ends(|| {
@@ -390,7 +390,7 @@ fn the_hook_may_use_and_end_the_system() {
     }
 }
 
-/// Each waits for the next one to end, round about: one of them is told that it cannot.
+/// Each action waits for the next one in a cycle, and one of them gets `Cancel::Running`.
 #[test]
 fn actions_that_wait_for_each_other_end() {
     for count in [1, 2, 3, 5] {

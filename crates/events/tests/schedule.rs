@@ -33,7 +33,7 @@ impl Model {
 #[derive(Clone, Debug)]
 enum Op {
     Add(u64),
-    /// `usize` picks one of all ids that there ever were.
+    /// `usize` selects one of all ids so far.
     Cancel(usize),
     Reschedule(usize, u64),
     Next,
@@ -108,7 +108,8 @@ fn compare(ops: &[Op]) {
                 let claim = schedule.claim_due(now).map(|claim| (claim.deadline, *claim.payload));
                 assert_eq!(claim, due);
                 if let Some((deadline, name)) = due {
-                    // It is idle: there, but neither pending nor due. Half of them come back.
+                    // It is idle: in the schedule, but neither pending nor due. Half of them are
+                    // rescheduled.
                     model.take(name);
                     assert!(!schedule.is_pending(ids[name]));
                     assert_eq!(schedule.get(ids[name]), Some(&name));
@@ -219,8 +220,8 @@ fn equal_deadlines_run_in_order_of_adding() {
     assert!(order == expected);
 }
 
-/// The bug of control-event's first version: an alarm that is set for an earlier time, while older
-/// events are taken out to be run, loses them.
+/// A known bug of such systems: an alarm that is set for an earlier time, while older events are
+/// taken out to be run, loses them.
 #[test]
 fn adding_an_earlier_event_during_expiry_loses_none() {
     let mut schedule = Schedule::new();
@@ -235,7 +236,7 @@ fn adding_an_earlier_event_during_expiry_loses_none() {
         now = now.max(deadline);
         let (_, _, name) = schedule.pop_due(now).unwrap();
         ran[name] += 1;
-        // In the middle of expiring: one before everything, and one just before the next.
+        // During expiry: an event before all others, and one just before the next.
         if added < ran.len() {
             schedule.add(now / 2, added).unwrap();
             schedule.add(now + 1, added + 1).unwrap();
@@ -299,7 +300,7 @@ fn an_event_with_eight_bytes_takes_at_most_48() {
     assert!(schedule.heap_size() <= 48 * schedule.len(), "{} bytes", schedule.heap_size());
 }
 
-/// What has been given back is all but what an empty schedule keeps for the next few events.
+/// All memory is freed except what an empty schedule keeps for the next few events.
 const KEPT: usize = 16 * 1024;
 
 #[test]

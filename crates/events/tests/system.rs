@@ -17,7 +17,7 @@ fn secs(seconds: u64) -> Duration {
     Duration::from_secs(seconds)
 }
 
-/// What has run, in order.
+/// A log of the actions that ran, in order.
 #[derive(Clone, Default)]
 struct Log(Arc<Mutex<Vec<&'static str>>>);
 
@@ -42,7 +42,7 @@ fn with(builder: Builder) -> (TestClock, EventSystem, Log) {
     (clock, system, Log::default())
 }
 
-/// An action that tells when it has begun and goes on until it is released.
+/// An action that reports its start and runs until it is released.
 fn blocking() -> (impl FnOnce() + Send + 'static, Receiver<()>, Sender<()>) {
     let (begun, has_begun) = channel();
     let (release, released) = channel::<()>();
@@ -143,7 +143,7 @@ fn delays_count_suspend_by_the_chosen_clock() {
     }
 }
 
-/// Moves the clock past three runs at once, then past one, and tells how many took place each time.
+/// Moves the clock past three runs at once, then past one. Returns the number of runs at each step.
 fn runs(missed: Missed) -> [usize; 3] {
     let (clock, system, log) = inline();
     let every = Every::new(secs(10)).missed(missed);
@@ -344,7 +344,7 @@ fn drain_runs_all_and_drop_pending_none() {
     system.repeat_after(secs(2), Every::new(secs(2)), log.entry("two")).unwrap();
     std::thread::scope(|scope| {
         let end = scope.spawn(|| system.shutdown(Shutdown::Drain));
-        // Until the other thread has come so far.
+        // Until the other thread has reached this point.
         while let Ok(id) = system.add_after(YEAR, |_| {}) {
             assert_eq!(system.cancel(id), Cancel::Cancelled);
         }

@@ -1,4 +1,4 @@
-//! All of a transaction, or nothing.
+//! Transactions take effect completely or not at all.
 
 use std::error::Error;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -10,7 +10,7 @@ use lanesum_events::{
     AddError, Cancel, Context, EventSystem, Every, Missed, Shutdown, TestClock, TransactionError,
 };
 
-/// What the closures here return: an error of their own, or the system's.
+/// The error of the closures here: their own error or that of the system.
 #[derive(Debug, PartialEq)]
 enum Failed {
     Mine(&'static str),
@@ -71,7 +71,7 @@ fn changes_take_effect_at_the_commit() {
         assert!(tx.reschedule_after(moved, Duration::ZERO));
         let undone = tx.add_after(Duration::ZERO, f.run())?;
         assert!(tx.cancel(undone));
-        // Nothing of it can be seen or runs, though it is due.
+        // No change is visible and no action runs, although it is due.
         assert_eq!(f.runs_after(secs(5)), 0);
         assert!(f.system.is_pending(old) && !f.system.is_pending(added));
         assert_eq!((f.system.len(), f.system.cancel(added)), (2, Cancel::Gone));
@@ -97,7 +97,7 @@ fn a_failed_transaction_has_no_effect() {
     });
     assert_eq!(failed, Err(Failed::Mine("no")));
     assert_eq!((f.system.len(), f.runs_after(secs(1))), (1, 0));
-    // What it had reserved has been given back.
+    // Its reserved places are free again.
     for _ in 0..3 {
         f.system.add_after(secs(1), f.run()).unwrap();
     }
@@ -141,7 +141,7 @@ fn a_nested_transaction_is_refused() {
     assert_eq!(f.runs_after(secs(1)), 1);
 }
 
-/// What is to be cancelled keeps its place until the commit.
+/// An event to be cancelled keeps its place until the commit.
 #[test]
 fn a_full_system_refuses_a_swap() {
     let f = Fixture::new();
@@ -243,7 +243,7 @@ fn a_transaction_can_add_a_repetition() {
     assert_eq!([f.system.cancel(late), f.system.cancel(moved)], [Cancel::Cancelled; 2]);
     assert_eq!(f.runs_after(secs(10_000)), 3);
 
-    // Each is late by its own jitter, and not by that of the first.
+    // Each is delayed by its own jitter, not by that of the first.
     let (start, late) = (f.clock.wall(), Arc::new(Mutex::new(Vec::new())));
     let (log, clock) = (late.clone(), f.clock.clone());
     let action = move |_: &Context<'_>| {
@@ -274,7 +274,7 @@ fn a_transaction_can_add_a_repetition() {
 fn transaction_error_implements_error() {
     fn commit(system: &EventSystem) -> Result<(), Box<dyn Error + Send + Sync>> {
         system.transaction(|_| Ok::<_, TransactionError>(()))?;
-        // One in which all sorts of errors come up.
+        // A transaction with several kinds of errors.
         system.transaction(|tx| {
             "7".parse::<u64>()?;
             tx.add_after(secs(1), |_| {})?;

@@ -1,4 +1,4 @@
-//! Lists as a whole: what is written is read back, and lists of others are read as they mean it.
+//! Whole lists: written lists are read back, and lists of other programs are read correctly.
 
 use lanesum_list::formats::{Format, Gnu, Line, Mixed, Tag};
 use lanesum_list::start::{self, NotAList};
@@ -17,7 +17,7 @@ enum Style {
 const STYLES: [Style; 3] = [Style::Untagged, Style::Binary, Style::Tagged];
 const ENDINGS: [Ending; 2] = [Ending::Newline, Ending::Nul];
 
-/// What the formats are made of, to make names of.
+/// Pieces of the formats, to build names.
 const PIECES: &[&[u8]] = &[
     b"a",
     b"\n",
@@ -40,7 +40,7 @@ const PIECES: &[&[u8]] = &[
     b"\xc3\xbc",
 ];
 
-/// Names of any bytes but NUL, of at least one.
+/// Nonempty names of any bytes except NUL.
 fn name() -> impl Strategy<Value = Vec<u8>> {
     prop_oneof![
         vec(1..=255u8, 1..60),
@@ -73,7 +73,7 @@ impl Style {
         }
     }
 
-    /// The line that is read of a record that was written so.
+    /// Returns the line that is read from a record written in this style.
     fn line(self, record: &Record<'_>) -> Line<'static> {
         let record = record.clone().into_owned();
         Line::Record { record, is_tagged: self == Self::Tagged }
@@ -94,7 +94,7 @@ fn write(records: &[Record<'_>], style: Style, ending: Ending) -> Vec<u8> {
     list
 }
 
-/// The lines of a list, its numbers checked: in memory, and in pieces.
+/// Reads the lines of a list in memory and in pieces, and checks their numbers.
 fn read(list: &[u8], dialect: Dialect) -> Vec<Line<'_>> {
     let whole: Vec<_> = lines(list, &mut Mixed::new(dialect)).collect();
     let mut format = Mixed::new(dialect);

@@ -1,4 +1,4 @@
-//! What the features `digest` and `serde` add.
+//! The features `digest` and `serde`.
 
 use digest::common::hazmat::SerializableState;
 use hmac::{Hmac, KeyInit, Mac};
@@ -6,7 +6,7 @@ use lanesum_md5::{Md5, Md5Digest, md5};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-/// RFC 2202, section 2: key, message, and what comes out; and a key longer than a block.
+/// RFC 2202, section 2: key, message and result, and a key longer than a block.
 #[test]
 fn hmac_agrees_with_the_rfc() {
     let cases: [(&[u8], &[u8], &str); 4] = [

@@ -1,10 +1,10 @@
-//! How many bytes of messages that own them are held at once.
+//! The number of bytes of owned messages that are held at once.
 
 use std::cell::Cell;
 
 use lanesum_md5::{Backend, md5, md5_many_with};
 
-/// As documented of [`lanesum_md5::md5_many`]: of any messages, and of short ones beside them.
+/// The documented bounds of [`lanesum_md5::md5_many`], for any messages and for short ones.
 const PROMISE: usize = (64 << 20) + (1 << 20);
 
 /// Bytes that are alive, and the most that ever were.

@@ -1,4 +1,4 @@
-//! What holds for any message, however it is cut.
+//! Properties of any message, cut anywhere.
 
 use lanesum_md5::{Lanes, Md5, Md5Digest, md5, md5_chunks, md5_many, md5_many_into};
 use proptest::collection::vec;

@@ -85,7 +85,7 @@ proptest! {
     }
 }
 
-/// A message that comes when it is given.
+/// A message that arrives when the test passes it.
 #[derive(Default)]
 struct Fed {
     bytes: Vec<u8>,
@@ -160,7 +160,8 @@ impl Stream for Panics<'_> {
     }
 }
 
-/// No lane says a digest after a panic in the middle of a step; the streams can be had back.
+/// No lane returns a digest after a panic in the middle of a step, and the streams can be taken
+/// back.
 #[test]
 fn a_panic_causes_no_wrong_digest() {
     let message = [7; 1024];

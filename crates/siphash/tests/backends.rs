@@ -1,4 +1,4 @@
-//! The same properties of every backend, against the crate siphasher.
+//! Checks every backend against the crate siphasher.
 //!
 //! `LANESUM_BACKEND=NAME` holds the tests to one backend.
 
@@ -33,7 +33,7 @@ fn bytes(length: usize) -> Vec<u8> {
     (0..length).map(|i| (i % 251) as u8).collect()
 }
 
-/// The hashes of inputs in lanes, in both widths, are those of the peer.
+/// Compares the hashes of inputs in lanes, in both hash widths, with those of the peer.
 fn check<const C: usize, const D: usize>(lanes: WithBackend<C, D>, inputs: &[&[u8]], what: &str)
 where
     SipHash<C, D>: Peer,
@@ -49,7 +49,7 @@ where
     }
 }
 
-/// Every length from 0 to 300 in lanes of their own, each at another alignment.
+/// Every length from 0 to 300 in separate lanes, each at a different alignment.
 fn every_length(backend: Backend) {
     const LONGEST: usize = 300;
     let widest = *backend.widths_64().last().unwrap();
@@ -67,7 +67,7 @@ fn every_length(backend: Backend) {
     }
 }
 
-/// One input of another length in each lane in turn.
+/// One input of a different length, in each lane once.
 fn every_lane(backend: Backend) {
     let widest = *backend.widths_64().last().unwrap();
     let memory = bytes(300);
@@ -137,8 +137,8 @@ fn long_pieces_among_short_ones(backend: Backend) {
 
 /// Records and columns of numbers.
 ///
-/// Each length is a kernel for each word of each backend, so there are few: of less than a word, of
-/// whole words, and with a rest.
+/// Each length needs a kernel for each word of each backend, so there are few: of less than a word,
+/// of whole words, and with a rest.
 fn records(backend: Backend) {
     fn of<const N: usize>(lanes: WithBackend<2, 4>) {
         for count in [0, 1, 7, 64, 100] {

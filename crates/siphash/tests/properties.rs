@@ -1,4 +1,4 @@
-//! What holds for any input, however it is cut, and for any batch.
+//! Properties of any input, cut anywhere, and of any batch.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, Hash, Hasher};
@@ -72,7 +72,7 @@ proptest! {
         }
     }
 
-    /// A key as words is the key as bytes, and the hash depends on all of it.
+    /// A key as words equals the key as bytes, and the hash depends on every bit.
     #[test]
     fn every_bit_of_the_key_changes_the_hash(k0: u64, k1: u64, bit in 0..128_u32) {
         let key = u128::from(k0) | u128::from(k1) << 64;
@@ -100,7 +100,7 @@ proptest! {
         prop_assert_eq!(tag::<SipHasher128<2, 4>>(&key, [a, b]), sip.hash128(&message).to_le_bytes());
         let mut mac = <SipHasher128<2, 4> as KeyInit>::new_from_slice(&key).unwrap();
         Mac::update(&mut mac, &message);
-        // In whichever order traits are in scope, a hasher's own `finalize` gives a number.
+        // The `finalize` of a hasher returns a number, for any order of traits in scope.
         prop_assert_eq!(mac.clone().finalize(), sip.hash128(&message));
         prop_assert!(mac.clone().verify_slice(&sip.hash128(&message).to_le_bytes()).is_ok());
         prop_assert!(mac.verify_slice(&[0; 16]).is_err());
@@ -138,7 +138,7 @@ fn a_wrong_number_of_hashes_panics() {
     SipHash48::from_words(0, 0).hash_many(&["a", "b"], &mut [0_u64; 3]);
 }
 
-/// What offsets that are no ranges of the buffer panic with.
+/// Returns the panic message of invalid offsets.
 #[test]
 fn invalid_offsets_panic() {
     let panic = |offsets: &[i32]| {
@@ -154,7 +154,7 @@ fn invalid_offsets_panic() {
     assert_eq!(panic(&[2, 1]), message(0));
     assert_eq!(panic(&[0, 3, -1]), message(1));
 
-    // Among many, where each but the wrong one is short and lies within the buffer.
+    // Among many, where all but the invalid one are short and within the buffer.
     for place in [1, 2, 31, 479, 480, 481, 999] {
         for wrong in [-1, 0, 4, i32::MAX] {
             let mut offsets = vec![2; 1_001];

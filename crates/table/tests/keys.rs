@@ -1,4 +1,4 @@
-//! Which keys are told apart, what a panic leaves, and the set.
+//! Different keys, panics in keys, and sets.
 
 use std::cell::Cell;
 use std::collections::HashSet;

@@ -1,4 +1,4 @@
-//! The map against the standard library's as a model: thousands of operations of every kind, on
+//! Compares the map with that of the standard library: thousands of operations of every kind, on
 //! keys so few that they meet, one at a time and in batches that hold the same key twice.
 
 use std::collections::HashMap;
@@ -8,7 +8,7 @@ use lanesum_table::{BATCH, Entry, FloodSafeMap, Key};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-/// What is done to a map. Keys are numbers, from which keys of each type are made.
+/// An operation on a map. Keys are numbers, from which keys of each type are made.
 #[derive(Clone, Debug)]
 enum Operation {
     Insert(u16),
@@ -108,7 +108,7 @@ fn sorted<K: Made>(entries: impl IntoIterator<Item = (K, u64)>) -> Vec<(K, u64)>
     entries
 }
 
-/// Does an operation to both and compares what it gives. `step` is the value to put in.
+/// Does an operation on both and compares the results. `step` is the value to insert.
 fn apply<K: Made, const C: usize, const D: usize>(
     operation: &Operation,
     step: u64,
@@ -191,7 +191,7 @@ fn apply<K: Made, const C: usize, const D: usize>(
         }
         Operation::ShrinkToFit => {
             map.shrink_to_fit();
-            // What a table of this length has room for, were it new.
+            // The capacity of a new table of this length.
             let fresh = FloodSafeMap::<K, u64>::with_capacity(map.len());
             assert!(map.capacity() <= fresh.capacity());
         }
@@ -243,7 +243,7 @@ proptest! {
         run::<[u8; 20], 1, 3>(&operations, key);
     }
 
-    /// A test of its own, since it takes as long as the one above.
+    /// A separate test, because it takes as long as the one above.
     #[test]
     fn keys_of_several_lengths_behave_as_the_standard_ones(
         operations in vec(operation(), 0..400),
@@ -265,7 +265,7 @@ proptest! {
     }
 }
 
-/// A batch may end in the middle of anything: what is taken off an iterator is what was asked for.
+/// A batch may end anywhere. Only the requested items are taken from an iterator.
 #[test]
 fn keys_are_consumed_as_values_are_requested() {
     let map: FloodSafeMap<u16, u16> = (0..1000).map(|i| (i, i)).collect();
@@ -325,7 +325,7 @@ fn index_by_a_missing_key_panics() {
 
 #[test]
 fn one_key_hashes_as_in_a_batch() {
-    // Found in a batch what was put in alone, and the other way round, for each kind of key.
+    // A key inserted alone is found in a batch, and the reverse, for each kind of key.
     fn check<K: Key + Clone>(keys: Vec<K>) {
         let mut alone = FloodSafeMap::new();
         for key in &keys {

@@ -52,7 +52,7 @@ impl Folder {
         self.0.path().join(name)
     }
 
-    /// Writes a file; gives the job of hashing it.
+    /// Writes a file. Returns the job to hash it.
     fn job(&self, name: &str, content: &[u8]) -> Job<String> {
         fs::write(self.path(name), content).unwrap();
         self.job_of(name)
@@ -71,7 +71,7 @@ fn on(io: Io, threads: usize) -> Options {
     options
 }
 
-/// Whether this system has a way to read the files of tests; tells if it has not.
+/// Returns whether this system supports a method to read the files of tests. Prints a note if not.
 fn has(io: Io) -> bool {
     let folder = Folder::new();
     let missing = match io.check() {
@@ -87,7 +87,7 @@ fn has(io: Io) -> bool {
     missing.is_none()
 }
 
-/// Runs each of these tests of [`ways`] with every way to read.
+/// Runs each of these tests of [`ways`] with every read method.
 macro_rules! with_every_way {
     ($($test:ident)*) => {
         with_every_way! { auto Io::Auto: $($test)* }
@@ -140,7 +140,7 @@ with_every_way! {
 #[test]
 fn every_io_method_has_a_unique_name() {
     assert_eq!(Io::ALL.map(Io::name), ["auto", "read", "mmap", "direct", "uring"]);
-    // Mapping brings a handler of signals into a process that did not ask for it.
+    // Mapping installs a signal handler, which the process must request.
     assert_eq!(Io::default(), Io::Read);
 }
 

@@ -27,7 +27,7 @@ fn more_jobs_than_the_window_come_in_order() {
     }
 }
 
-/// As they come: what is done does not wait for a job before it that is not.
+/// Unordered: a finished job does not wait for an earlier unfinished one.
 #[test]
 fn outcomes_come_unordered_on_request() {
     let folder = Folder::new();
@@ -58,7 +58,7 @@ fn outcomes_come_unordered_on_request() {
     }
 }
 
-/// A FIFO without a writer, a terminal: nobody waits for them who wants no more.
+/// A FIFO without a writer or a terminal does not block a run that was stopped.
 #[test]
 fn a_stop_interrupts_a_wait_for_input() {
     let folder = Folder::new();
@@ -81,7 +81,8 @@ fn a_stop_interrupts_a_wait_for_input() {
     }
 }
 
-/// As `tail -f` feeds names: whoever writes the next one may wait for what came of the last.
+/// As with names from `tail -f`: the writer may wait for the outcome of a name before it writes the
+/// next one.
 #[test]
 fn a_waiting_iterator_does_not_delay_outcomes() {
     let folder = Folder::new();
@@ -122,8 +123,7 @@ fn small_files_do_not_wait_for_all_the_long_ones() {
     assert!(read < 500 << 20, "{read}");
 }
 
-/// Whoever only looks whether anything is there comes to the end, and a stop that comes later
-/// changes nothing.
+/// A caller that only polls reaches the end, and a stop that comes later changes nothing.
 #[test]
 fn polling_reaches_the_end() {
     let folder = Folder::new();

@@ -1,4 +1,4 @@
-//! What holds whichever way files are read.
+//! Properties of all methods to read files.
 
 use lanesum_checksum::digests_of;
 
@@ -55,7 +55,7 @@ pub(super) fn small_and_long_files_alternate(io: Io) {
         contents.iter().enumerate().map(|(i, it)| folder.job(&name(i), it)).collect();
     let expected: Vec<_> =
         contents.iter().enumerate().map(|(i, it)| format!("{}: {}", name(i), md5(it))).collect();
-    // What was changed this very moment is read in another way.
+    // Files changed a moment ago are read in a different way.
     std::thread::sleep(Duration::from_millis(30));
     for threads in [1, 2] {
         assert_eq!(run(&on(io, threads), jobs.iter().cloned()), expected, "{threads}");
@@ -195,7 +195,7 @@ pub(super) fn parts_of_a_file_are_jobs_like_any_others(io: Io) {
             assert_eq!(outcome, expected, "{threads}");
         }
     }
-    // What has no parts.
+    // An input without parts.
     for path in ["/dev/null", "/proc/stat"] {
         let source = Source::Extent { path: path.into(), offset: 0, length: 1 };
         let outcome = run(&on(io, 1), std::iter::once(Job { source, ..job(0, 1, Algorithm::Md5) }));
@@ -275,7 +275,7 @@ pub(super) fn an_impossible_chunk_is_refused(io: Io) {
         assert!(matches!(refused, Err(Error::Changed)), "{size}: {refused:?}");
     }
     long_file(&folder, CHUNK_LEN + 1);
-    // Of algorithms that it is not of, and of those of which there is none.
+    // Algorithms that the midstate does not have, and algorithms without a midstate.
     for (algorithm, from) in [(Algorithm::Sha1, midstate.clone()), (Algorithm::Xxh128, midstate)] {
         for algorithms in [algorithm.into(), md5.with(algorithm)] {
             let refused = chunk(&path, from.clone(), algorithms, &on(io, 1)).unwrap_err();
@@ -342,7 +342,7 @@ pub(super) fn fifos_are_read_in_the_order_of_the_jobs_without_holding_up_the_lan
     assert_eq!(all, [first, a.clone(), second, a]);
 }
 
-/// Each waits for a writer of its own, though all were opened before the first came.
+/// Each waits for its own writer, although all were opened before the first writer.
 pub(super) fn a_fifo_is_read_once_per_job(io: Io) {
     let folder = Folder::new();
     mknodat(CWD, folder.path("fifo"), FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
@@ -422,7 +422,7 @@ pub(super) fn a_stop_takes_effect_within_a_file(io: Io) {
 pub(super) fn a_panic_in_the_jobs_reaches_the_caller(io: Io) {
     let folder = Folder::new();
     mknodat(CWD, folder.path("fifo"), FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
-    // Nobody writes to the FIFO, and nobody shall wait for it.
+    // The FIFO has no writer, and no thread must wait for it.
     for first in [folder.job("a", b"abc"), folder.job_of("fifo")] {
         for threads in [1, 4] {
             let mut jobs = std::iter::repeat_n(first.clone(), 100).enumerate();
@@ -571,7 +571,7 @@ pub(super) fn a_file_that_changes_has_no_digest(io: Io) {
     assert_eq!(hash_while(|_| (), &on(io, 1)).unwrap(), md5(&long(LONG)));
 }
 
-/// What moves the time of the inode's change alone is no change of content.
+/// A new change time alone is not a change of content.
 pub(super) fn metadata_changes_do_not_count_as_changes(io: Io) {
     let chmod = |folder: &Folder| {
         fs::set_permissions(folder.path("long"), fs::Permissions::from_mode(0o400)).unwrap();

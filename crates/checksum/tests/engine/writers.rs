@@ -1,4 +1,4 @@
-//! Files that somebody else has open for writing, or has a lease on.
+//! Files that another process has open for writing, or has a lease on.
 
 use std::ffi::c_int;
 use std::os::fd::AsRawFd as _;
@@ -15,7 +15,7 @@ fn in_memory() -> Folder {
     tempfile::tempdir_in("/dev/shm").map_or_else(|_| Folder::new(), Folder)
 }
 
-/// Bytes of a file, to be stored to by whoever has it.
+/// The mapped bytes of a file, for stores.
 struct Mapping(*mut u8);
 
 impl Mapping {
@@ -30,13 +30,13 @@ impl Mapping {
     /// Stores a byte. Unless it is ended the mapping lasts as long as the process, so that it has
     /// its writer.
     fn store(&self, at: usize, byte: u8) {
-        // SAFETY: it is within the mapping, to which nobody has a reference.
+        // SAFETY: it is within the mapping, to which no reference exists.
         unsafe { self.0.add(at).write_volatile(byte) };
     }
 
     /// Ends it: the file has no writer any more.
     fn end(self, length: usize) {
-        // SAFETY: the mapping is of this length, and nobody has a reference to it.
+        // SAFETY: the mapping has this length, and no reference to it exists.
         unsafe { munmap(self.0.cast(), length) }.unwrap();
     }
 }
@@ -78,9 +78,8 @@ fn has_leases(folder: &Folder) -> bool {
         || std::io::Error::last_os_error().raw_os_error() == Some(libc::EAGAIN)
 }
 
-/// In a tmpfs a store to a page that was stored to before moves no time. Only the lease tells of
-/// such a writer, at the beginning if it is gone in the end; and only the second digest tells what
-/// it did.
+/// In a tmpfs a store to an already modified page changes no time. Only the lease at the start
+/// detects such a writer if it is gone at the end, and only the second digest detects its change.
 #[test]
 fn an_earlier_writer_is_detected_by_lease() {
     if !has_leases(&in_memory()) {
@@ -89,7 +88,7 @@ fn an_earlier_writer_is_detected_by_lease() {
     }
     type Given = fn(&Folder) -> Source;
     let given: [(Io, Given); 3] = [(Io::Read, path), (Io::Auto, path), (Io::Auto, stdin)];
-    // What was changed this very moment is looked at in another way.
+    // Files changed a moment ago are examined in a different way.
     let cases = [(true, true), (true, false), (false, true), (false, false)];
     for ((io, source), (is_new, stays)) in
         given.into_iter().flat_map(|it| cases.map(|case| (it, case)))
@@ -128,7 +127,7 @@ fn an_idle_writer_is_harmless() {
     assert_eq!(digest.unwrap(), md5(&long(LONG)));
 }
 
-/// What is read twice counts once.
+/// A file that is read twice counts once.
 #[test]
 fn a_file_with_a_writer_is_counted_once() {
     const LENGTHS: [usize; 2] = [1000, 1 << 20];

@@ -40,7 +40,7 @@ impl Drop for Chain {
     }
 }
 
-/// Walks a chain in a thread of little stack; gives the lengths of the paths below the root.
+/// Walks a chain in a thread with a small stack. Returns the lengths of the paths below the root.
 fn lengths(name: &str, depth: usize, options: WalkOptions) -> Vec<usize> {
     let tree = Tree::in_memory();
     let root = tree.path("");

@@ -1,4 +1,4 @@
-//! What options leave out: patterns, git's rules, other devices.
+//! Exclusion by options: patterns, rules of git, other devices.
 
 use lanesum_checksum::walk::Count;
 
@@ -188,7 +188,7 @@ fn other_devices_are_not_entered() {
     assert_eq!(tree.walk(&options), ["a"]);
     options.report_mounts = true;
     assert_eq!(tree.walk(&options), ["a", "proc: OtherDevice"]);
-    // The argument's device is the one to stay on, whatever it is.
+    // The walk stays on the device of the argument.
     assert_eq!(files(tree.path("a"), &options), [tree.path("a")]);
 }
 
@@ -205,6 +205,6 @@ fn a_count_sums_sizes_and_skips_unreadable_entries() {
     assert_eq!(count(names.map(|name| tree.path(name)).into()), Some((3, bytes)));
     let nothing = count(vec![tree.path("missing"), tree.path("a")]);
     assert_eq!(nothing, Some((2, 0)));
-    // Nobody knows how much a device gives.
+    // The size of a device is unknown.
     assert_eq!(count(vec![tree.path("d"), "/dev/null".into()]), None);
 }

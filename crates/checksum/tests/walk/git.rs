@@ -1,4 +1,4 @@
-//! What git says belongs to a repository, and the rules without git, held against git itself.
+//! Compares walks with git and walks by rules only with git itself.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
@@ -17,7 +17,7 @@ fn git_is_there() -> bool {
     is_there
 }
 
-/// What git prints in a directory. The user's configuration counts for nothing.
+/// Returns the output of git in a directory, without the configuration of the user.
 #[track_caller]
 fn git(folder: &Path, args: &[&str]) -> Vec<u8> {
     let mut command = Command::new("git");
@@ -76,7 +76,7 @@ fn path() -> impl Strategy<Value = Vec<u8>> {
     prop::collection::vec(name(), 1..4).prop_map(|parts| parts.join(&b'/'))
 }
 
-/// Something of a pattern.
+/// A part of a pattern.
 fn piece() -> impl Strategy<Value = Vec<u8>> {
     let classes = ["alpha", "digit", "punct", "space", "graph", "cntrl", "none"];
     prop_oneof![
@@ -89,7 +89,7 @@ fn piece() -> impl Strategy<Value = Vec<u8>> {
     ]
 }
 
-/// A file of rules, some of which are about one of the paths.
+/// A file of rules, some of which concern one of the paths.
 fn rules(paths: Vec<Vec<u8>>) -> impl Strategy<Value = Vec<u8>> {
     let some = prop_oneof![Just(Vec::new()), prop::sample::select(paths)];
     let pieces = prop::collection::vec(piece(), 0..5);
@@ -347,7 +347,7 @@ fn directories_unreadable_to_git_are_errors() {
     );
 }
 
-/// As a worker does that copies its table of descriptors while git runs.
+/// Like a worker that copies its descriptor table while git runs.
 #[test]
 fn other_holders_of_the_pipe_of_git_are_not_waited_for() {
     let tree = Tree::of(&["r/.git/", "r/a"]);

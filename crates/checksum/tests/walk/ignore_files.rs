@@ -1,4 +1,4 @@
-//! Ignore files of a chosen name in every directory, and the report of what is excluded.
+//! Ignore files of a chosen name in every directory, and the report of excluded entries.
 
 use std::ffi::OsString;
 
@@ -6,7 +6,7 @@ use super::*;
 
 const NAME: &str = ".lanesumignore";
 
-/// A tree of these files, and ignore files with these patterns in these directories.
+/// Makes a tree of files, and ignore files with patterns in some directories.
 fn tree(paths: &[&str], ignore_files: &[(&str, &str)]) -> Tree {
     let tree = Tree::of(paths);
     for (directory, patterns) in ignore_files {
@@ -118,7 +118,7 @@ fn only_a_regular_file_is_an_ignore_file() {
     assert_eq!(tree.walk(&options), followed);
 }
 
-/// Root may read any file of a disk, but nobody can read the beginning of this one.
+/// Root may read any file on a disk, but no user can read the start of this one.
 #[test]
 fn an_ignore_file_that_cannot_be_read_fails() {
     let mut options = excluding(&["[!m]*", "m[!e]*"]);

@@ -1,4 +1,4 @@
-//! What is neither a file nor a directory, and what cannot be read.
+//! Special files and unreadable files.
 
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixListener;

@@ -66,12 +66,12 @@ impl Tree {
         path
     }
 
-    /// What a walk of the whole tree comes across, in words.
+    /// Returns the items of a walk of the whole tree, as text.
     fn walk(&self, options: &WalkOptions) -> Vec<String> {
         self.walk_in("", options)
     }
 
-    /// What a walk of a part of the tree comes across, in words and without the path of the part.
+    /// Returns the items of a walk of a part of the tree, as text without the path of the part.
     fn walk_in(&self, part: &str, options: &WalkOptions) -> Vec<String> {
         let root = self.path(part);
         walk(&root, options).map(|entry| words(&entry, &root)).collect()
@@ -88,7 +88,7 @@ fn words(entry: &Entry, root: &Path) -> String {
     }
 }
 
-/// The paths of a walk that comes across files only.
+/// Returns the paths of a walk that finds only files.
 fn files(root: impl AsRef<Path>, options: &WalkOptions) -> Vec<PathBuf> {
     walk(root.as_ref(), options)
         .map(|entry| match entry {
