@@ -102,7 +102,7 @@ pub fn compress<C: Compression, W: Word>(
             };
             let mut feed = BlockFeed { ready, row, next, number, turns: 0, word: PhantomData };
             state = C::block(state, &mut feed);
-            // Otherwise the next block's words would be whatever lay in memory.
+            // Otherwise the next block's words could be stale or uninitialized.
             // (A message with the number would keep the feed out of registers.)
             assert!(feed.turns == TURNS, "not all turns of a block were taken");
             number += 1;

@@ -148,8 +148,8 @@ impl FileVersion {
         }
     }
 
-    /// Returns whether [`distinguishes`](Self::distinguishes) will hold in a moment. It will not for a
-    /// time in the future, from before the clock was set back.
+    /// Returns whether [`distinguishes`](Self::distinguishes) will hold in a moment. It will not
+    /// for a time in the future, from before the clock was set back.
     fn is_of_this_moment(&self, now: Time) -> bool {
         // The longest tick is 10 ms, and Linux 6.13 stamps up to one tick ahead.
         const TICK: i128 = 10_000_000;

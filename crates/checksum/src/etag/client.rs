@@ -41,7 +41,7 @@ struct Defaults {
     name: &'static str,
     /// The size of a part in bytes.
     part_size: u64,
-    /// The size of the smallest file that is uploaded in parts, in bytes.
+    /// Returns the size of the smallest file that is uploaded in parts, in bytes.
     threshold: u64,
 }
 

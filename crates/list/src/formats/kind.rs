@@ -13,7 +13,7 @@ struct Description {
     /// The name, in lower case.
     name: &'static str,
     is_written: bool,
-    /// Whether the columns must be known before the first record.
+    /// Returns whether the columns must be known before the first record.
     has_header: bool,
     /// The default algorithms, which the programs of the format use.
     algorithms: &'static [Algorithm],
