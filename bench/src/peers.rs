@@ -67,13 +67,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn missing_peer_is_skipped_with_a_reason() {
+    fn a_missing_program_is_reported_with_the_remedy() {
         let found = version("lanesum-no-such-program", "--version");
         assert_eq!(found, Err(format!("not installed: {REMEDY}")));
     }
 
     #[test]
-    fn installed_peer_reports_its_version() {
+    fn an_installed_program_reports_its_version() {
         let found = version("md5sum", "--version");
         assert!(found.expect("md5sum is installed").contains("md5sum"));
     }

@@ -1,7 +1,11 @@
-"""Checksums of many inputs at once, side by side in the SIMD registers of a CPU core.
+"""Compute checksums of many inputs at once in the SIMD registers of a CPU core.
 
-md5, siphash24 and their kin are objects of hashlib's kind. hash_many hashes many of Python's own
-objects, hash_column a column of Arrow, surrogate_key the rows of a table.
+- md5, siphash24 and similar functions make hash objects as in hashlib.
+- hash_many hashes many Python objects.
+- hash_column hashes an Arrow column.
+- surrogate_key hashes the rows of a table.
+- hash_files and hash_tree hash files.
+- check, compare, read_list and write_list work with checksum lists.
 """
 
 from __future__ import annotations
@@ -23,7 +27,7 @@ from lanesum._lanesum import (
 )
 from lanesum._lanesum import algorithm_names as _algorithm_names
 
-# Whoever checks types takes it for true; to import it from typing takes longer than all the rest.
+# Type checkers treat this name as true. Importing it from typing takes longer than all the rest.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from lanesum._pandas import pandas_hash_array
@@ -31,7 +35,7 @@ if TYPE_CHECKING:
     from lanesum.lists import check, compare, read_list, write_list
     from lanesum.table import Checked, Compared, Etags, FailuresError, Files, Table
 
-#: The algorithms of files, which `hash_files` and its kin take.
+#: The algorithms that `hash_files` and the other functions for files accept.
 file_algorithms: tuple[str, ...] = tuple(_algorithm_names())
 
 __all__ = [
@@ -66,7 +70,7 @@ __all__ = [
     "write_list",
 ]
 
-# What is imported when it is first asked for, by the module that it stands in.
+# The names that are imported on first use, with their modules.
 _LAZY = {
     "pandas_hash_array": "lanesum._pandas",
     "hash_files": "lanesum.files",

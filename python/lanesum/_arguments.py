@@ -1,4 +1,4 @@
-"""Arguments as the compiled half takes them, and errors for those that it would not understand."""
+"""Convert arguments for the compiled module, and raise errors for invalid ones."""
 
 from __future__ import annotations
 
@@ -14,35 +14,35 @@ AnyPath: TypeAlias = str | bytes | os.PathLike[str] | os.PathLike[bytes]
 
 
 def is_path(given: object) -> TypeGuard[AnyPath]:
-    """Whether it is one path, not several."""
+    """Returns whether an argument is a single path."""
     return isinstance(given, str | bytes | os.PathLike)
 
 
 def path(given: AnyPath, name: str) -> AnyPath:
-    """One path."""
+    """Checks a path."""
     if not is_path(given):
         raise TypeError(f"{name} must be a path, not {type(given).__name__}")
     return given
 
 
 def folder_of(paths: Iterable[AnyPath]) -> bytes | None:
-    """The folder that relative ones among these paths are in, if there are any: workers may be in another."""
+    """Returns the working directory if any path is relative, because workers may have another one."""
     return None if all(os.path.isabs(path) for path in paths) else os.getcwdb()
 
 
 def within(folder: AnyPath | None, path: AnyPath) -> AnyPath:
-    """A path that is relative to a folder, for whoever is in another."""
+    """Returns a path relative to a directory."""
     return path if folder is None else os.path.join(os.fsdecode(folder), os.fsdecode(path))
 
 
 def optional_path(given: AnyPath | None, name: str) -> AnyPath | None:
-    """One path, or none."""
+    """Checks a path or None."""
     return None if given is None else path(given, name)
 
 
 @contextmanager
 def named(*paths: AnyPath) -> Iterator[None]:
-    """An OSError of one of these paths has it as it was given, as Python's own have: bytes as bytes."""
+    """Makes an OSError have the path as given, as in Python: bytes stay bytes."""
     try:
         yield
     except OSError as error:
@@ -54,18 +54,18 @@ def named(*paths: AnyPath) -> Iterator[None]:
 
 
 def several(given: AnyPath | Iterable[AnyPath], name: str) -> list[AnyPath]:
-    """One path or several."""
+    """Returns a list of one or several paths."""
     if isinstance(given, str | bytes | os.PathLike):
         return [given]
     if hasattr(given, "readline"):
-        # Its lines would be taken, with their ends.
+        # Iterating over it would return its lines.
         raise TypeError(f"{name} must be a path or several, not an open file; give its path")
     items = _items(given, name, "a path or several")
     return [path(item, f"{name}[{number}]") for number, item in enumerate(items)]
 
 
 def paths(given: Iterable[AnyPath]) -> list[AnyPath]:
-    """Several paths; a text would be one for each of its characters."""
+    """Returns a list of paths. Refuses a string, which would be one path per character."""
     if is_path(given):
         raise TypeError("paths must be several paths, not one; write [path]")
     return _items(given, "paths", "several paths")
@@ -73,10 +73,10 @@ def paths(given: Iterable[AnyPath]) -> list[AnyPath]:
 
 def _items(given: Any, name: str, kind: str) -> list[Any]:
     if hasattr(type(given), "columns") or hasattr(type(given), "column_names"):
-        # Its names would be taken, or its columns.
+        # Iterating over it would return its names or columns.
         raise TypeError(f"{name} must be {kind}, not a table, a {type(given).__name__}; give one of its columns")
     if hasattr(type(given), "to_pylist"):
-        # Of pyarrow, whose own items are no objects of Python's.
+        # A pyarrow array, whose items are not Python objects.
         return list(given.to_pylist())
     try:
         items = iter(given)
@@ -86,12 +86,12 @@ def _items(given: Any, name: str, kind: str) -> list[Any]:
 
 
 def algorithms(given: str | Iterable[str]) -> list[str]:
-    """Names, of which one may come alone."""
+    """Returns a list of one or several names."""
     return names(given, "algorithms", "like 'md5'")
 
 
 def names(given: str | Iterable[str], name: str, kind: str) -> list[str]:
-    """Texts of some kind, of which one may come alone."""
+    """Returns a list of one or several strings."""
     items = [given] if isinstance(given, str) else _items(given, name, f"a name {kind}, or several")
     for item in items:
         if not isinstance(item, str):
@@ -100,7 +100,7 @@ def names(given: str | Iterable[str], name: str, kind: str) -> list[str]:
 
 
 def optional_text(given: str | None, name: str) -> str | None:
-    """One text, or none."""
+    """Checks a string or None."""
     if given is None:
         return None
     if not isinstance(given, str):
@@ -109,20 +109,20 @@ def optional_text(given: str | None, name: str) -> str | None:
 
 
 def _unicode(text: str) -> str:
-    """A text; not one with half a character, as names that are no UTF-8 have: UnicodeEncodeError tells."""
+    """Checks a string. Raises UnicodeEncodeError for surrogates, as in names that are not UTF-8."""
     text.encode()
     return text
 
 
 def flag(given: object, name: str) -> bool:
-    """True or False, also numpy's; not a text, of which "no" would be true."""
+    """Checks a bool, also of numpy. Refuses a string, because "no" would be true."""
     if given is None or not hasattr(type(given), "__bool__"):
         raise TypeError(f"{name} must be a bool, not {type(given).__name__}")
     return bool(given)
 
 
 def strings(given: Any, name: str) -> list[str]:
-    """One or several texts or numbers."""
+    """Returns a list of one or several strings or numbers."""
     items = [given] if isinstance(given, str | int) else _items(given, name, "a text or int, or several")
     for item in items:
         if not isinstance(item, str | int) or isinstance(item, bool):
@@ -133,7 +133,7 @@ def strings(given: Any, name: str) -> list[str]:
 def reading(
     *, threads: int | None = None, io: str = "auto", key: Buffer | None = None, progress: Any = None
 ) -> dict[str, Any]:
-    """How files are read."""
+    """Returns the options to read files."""
     if threads is not None:
         if not isinstance(threads, int) or isinstance(threads, bool):
             raise TypeError(f"threads must be an int or None, not {type(threads).__name__}")
@@ -147,7 +147,7 @@ def reading(
 
 
 def secret(key: Buffer) -> bytes:
-    """A key; not a number, of which `bytes` would make as many zeros."""
+    """Checks a key. Refuses a number, from which `bytes` would make zeros."""
     try:
         return bytes(memoryview(key))
     except TypeError:
@@ -155,7 +155,7 @@ def secret(key: Buffer) -> bytes:
 
 
 def _pattern(text: str) -> str:
-    """A pattern; not what would be the name of hardly any file."""
+    """Checks a pattern. Refuses unlikely file names."""
     if text.startswith("!"):
         words = f"no pattern takes back what others leave out; a name that begins with ! is \\{text}"
         raise ValueError(f"exclude: {text!r}: {words}")
@@ -173,7 +173,7 @@ def walking(
     follow: bool = False,
     one_file_system: bool = False,
 ) -> dict[str, Any]:
-    """How folders are walked."""
+    """Returns the options to walk directories."""
     patterns = [_pattern(os.fsdecode(pattern)) for pattern in several(exclude, "exclude")]
     return {
         "exclude": patterns,

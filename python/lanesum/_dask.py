@@ -1,9 +1,8 @@
-"""Dask's workers as an executor whose futures always end.
+"""Dask workers as an executor whose futures always end.
 
-Dask's own, of `client.get_executor()`, leaves a future open for ever where a task ends well and its worker dies before
-the result is here, and the task then fails (distributed 2026.8, `cfexecutor._cascade_future`). And Dask waits for
-ever where all workers are gone, as it does for a cluster that is about to start: its nannies start no other worker in
-place of one that died in the moment in which it had begun.
+The executor of `client.get_executor()` never ends a future if its worker dies after the task and before the result has
+arrived, and the task then fails (distributed 2026.8, `cfexecutor._cascade_future`). Dask also waits forever if all
+workers are gone, as for a cluster that is about to start. Its nannies do not replace a worker that died at its start.
 """
 
 from __future__ import annotations
@@ -18,23 +17,23 @@ if TYPE_CHECKING:
     from distributed import Client
     from distributed import Future as DaskFuture
 
-#: Seconds between looks at whether there are workers, and after which those that are gone do not
-#: come back.
+#: The seconds between checks for workers, and the seconds after which missing workers count as
+#: gone.
 _LOOK, _PATIENCE = 2.0, 60.0
 
 
 class Workers(Executor):
     """The workers of a client. Submitted tasks raise BrokenExecutor when all workers are gone for a minute.
 
-    Where there has been no worker yet, one is waited for.
+    If there has been no worker yet, it waits for one.
     """
 
     def __init__(self, client: Client, options: dict[str, Any]) -> None:
         self._client = client
-        # Dask knows that the same task gives the same result, and need not.
+        # By default Dask would reuse the result of an equal task.
         self._options = {**options, "pure": False}
         self._looked = time.monotonic()
-        #: When there last was a worker.
+        #: The last time with a worker.
         self._seen = self._looked if client.nthreads() else None
         self._gone = ""
 
@@ -47,19 +46,19 @@ class Workers(Executor):
 
     async def _outcome(self, future: DaskFuture) -> Any:
         gathering = asyncio.ensure_future(self._client.gather(future, asynchronous=True))
-        # The caller may have gone.
+        # The caller may no longer wait.
         gathering.add_done_callback(lambda done: done.cancelled() or done.exception())
         try:
             while not (await asyncio.wait([gathering], timeout=_LOOK))[0]:
                 await self._look()
         except BaseException:
-            # Not the gathering, which Dask does for several at once.
+            # Does not cancel the gathering, which Dask shares between futures.
             asyncio.ensure_future(self._client.cancel([future], asynchronous=True))
             raise
         return gathering.result()
 
     async def _look(self) -> None:
-        """Raises BrokenExecutor where workers have been gone for too long."""
+        """Raises BrokenExecutor if the workers have been gone for too long."""
         now = time.monotonic()
         if not self._gone and now - self._looked >= _LOOK:
             self._looked = now
@@ -72,7 +71,7 @@ class Workers(Executor):
 
 
 def refuse_useless(client: Any, name: str) -> None:
-    """Raises ValueError for a client that is closed, and TypeError for one that cannot be waited for here."""
+    """Raises ValueError for a closed client, and TypeError for one that cannot be waited for here."""
     if getattr(client, "status", None) in ("closing", "closed"):
         raise ValueError(f"{name} is closed; give one that is open, as distributed.Client() makes it")
     if getattr(client, "asynchronous", False):
@@ -83,7 +82,7 @@ def refuse_useless(client: Any, name: str) -> None:
 
 
 def of(executor: Executor) -> Executor:
-    """These instead of Dask's own executor, and any other as it is."""
+    """Returns `Workers` for a Dask executor, and other executors unchanged."""
     client = getattr(executor, "_client", None)
     if client is None or not type(executor).__module__.startswith("distributed."):
         return executor

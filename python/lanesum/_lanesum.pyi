@@ -1,4 +1,4 @@
-"""What is compiled; docstrings are there."""
+"""Types of the compiled module, which has the docstrings."""
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
@@ -20,7 +20,7 @@ class _ArrowStream(Protocol):
 class _Items(Protocol):
     def items(self) -> Iterable[tuple[object, object]]: ...
 
-# Also numpy's arrays, which are iterable.
+# Includes numpy arrays, which are iterable.
 _Column: TypeAlias = _ArrowArray | _ArrowStream | Iterable[object]
 
 algorithms_available: set[str]
@@ -127,8 +127,8 @@ def _backend() -> str: ...
 def _backends() -> list[str]: ...
 def _set_backend(name: str | None) -> None: ...
 
-# Files: options come as dicts, which lanesum._arguments and the functions of lanesum.files and
-# lanesum.lists make.
+# Functions for files. Options are dicts made by lanesum._arguments, lanesum.files and
+# lanesum.lists.
 
 @final
 class Batches:

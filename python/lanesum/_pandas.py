@@ -1,4 +1,4 @@
-"""The hash of pandas, faster."""
+"""A faster version of the hash of pandas."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-#: What stays in the L2 cache.
+#: The number of objects that stay in the L2 cache.
 _OBJECTS = 4096
 
 
@@ -21,10 +21,10 @@ def pandas_hash_array(
     hash_key: str = "0123456789123456",
     categorize: bool = True,
 ) -> NDArray[np.uint64]:
-    """What pandas.util.hash_array gives, bit for bit.
+    """Returns the same hashes as pandas.util.hash_array.
 
-    Text and bytes, in arrays of objects or of pandas' own text, are hashed many side by side.
-    Whatever else there is, pandas hashes itself.
+    Text and bytes, in object arrays or pandas string arrays, are hashed in parallel. All other
+    arrays are hashed by pandas.
 
     >>> import lanesum, numpy, pandas
     >>> values = numpy.array(["a", "b", None], dtype=object)
@@ -43,12 +43,12 @@ def pandas_hash_array(
 
 
 def _of_text(values, hash_key, may_miss, np, pd):  # type: ignore[no-untyped-def]
-    """The hashes of an array in which there is text; nothing where pandas is needed."""
+    """Returns the hashes of a text array, or None if pandas must hash it."""
     if isinstance(values, np.ndarray):
         is_text = values.dtype == object and values.ndim == 1 and not isinstance(values, np.ma.MaskedArray)
         hash_into = _lanesum._pandas_hash_objects
     else:
-        # Not a series, which pandas refuses.
+        # Not for a series, which pandas refuses.
         is_text = (
             isinstance(values, pd.api.extensions.ExtensionArray)
             and isinstance(values.dtype, pd.StringDtype)
@@ -60,7 +60,7 @@ def _of_text(values, hash_key, may_miss, np, pd):  # type: ignore[no-untyped-def
     hashes = np.empty(len(values), dtype=np.uint64)
     if not isinstance(values, np.ndarray):
         return hashes if hash_into(pd.Series(values, copy=False), key, may_miss, hashes) else None
-    # Few objects at once: each is come to several times, and stays in the cache meanwhile.
+    # Few objects at a time, because each is used several times and stays in the cache.
     for start in range(0, len(values), _OBJECTS):
         some = slice(start, start + _OBJECTS)
         if not hash_into(values[some].tolist(), key, may_miss, hashes[some]):

@@ -1,4 +1,4 @@
-"""The program that comes with the package: `python -m lanesum` where its folder of commands is not on the PATH."""
+"""Run the program of the package: `python -m lanesum`, if its command is not on the PATH."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ import sysconfig
 
 
 def find() -> str:
-    """The path of the command `lanesum` of this installation. Raises FileNotFoundError where it has none."""
+    """Returns the path of the command `lanesum` of this installation. Raises FileNotFoundError if missing."""
     schemes = [None, "posix_user", "posix_prefix"]
     folders = [sysconfig.get_path("scripts") if it is None else sysconfig.get_path("scripts", it) for it in schemes]
-    # pip install --target puts it beside the package.
+    # `pip install --target` puts it next to the package.
     folders.append(os.path.join(os.path.dirname(os.path.dirname(__file__)), "bin"))
     for folder in folders:
         path = os.path.join(folder, "lanesum")
@@ -21,10 +21,10 @@ def find() -> str:
 
 
 def main() -> None:
-    """Becomes the program: its streams, signals and exit code are its own."""
+    """Replaces this process by the program, with its own streams, signals and exit code."""
     import signal
 
     path = find()
-    # What Python has had ignored stays so in whatever a process becomes.
+    # A signal that Python ignores would stay ignored in the program.
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     os.execv(path, [path, *sys.argv[1:]])

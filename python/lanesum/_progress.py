@@ -1,4 +1,4 @@
-"""How far it is, told to whoever wants to know."""
+"""Show the progress of a run."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ _EVERY = 0.1
 
 @contextmanager
 def showing(progress: bool | Callback | None, files: int | None) -> Iterator[Callback | None]:
-    """What to call as it goes on. True shows tqdm's bar where it is installed, else a counter of
-    bytes and files; nothing where stderr is no terminal.
+    """Yields the function to call with the progress. True shows a tqdm bar or, without tqdm, a counter
+    of bytes and files, if stderr is a terminal.
     """
     if callable(progress):
         yield progress
@@ -39,7 +39,7 @@ def _tqdm() -> Any:
 
 
 def _bar(tqdm: Any, files: int | None) -> Iterator[Callback | None]:
-    # Of itself tqdm draws into files as well.
+    # With disable=None tqdm does not write to files.
     with tqdm(unit="B", unit_scale=True, unit_divisor=1000, disable=None) as bar:
 
         def tell(size: int, done: int) -> None:

@@ -1,8 +1,8 @@
-"""Shards: what is hashed, in a folder, part by part, so that a run that broke goes on.
+"""Shards: results in a directory, written part by part, so that an interrupted run can continue.
 
-Each is a file in Arrow's IPC format, which polars and pyarrow read. It has the columns of `hash_files`, and `changed`
-and `inode`, by which a file is known to be as it was. It appears when it is whole. Arrow's format has no checksum, so
-its name ends with that of its content: what was damaged since is not believed.
+A shard is an Arrow IPC file, which polars and pyarrow can read. It has the columns of `hash_files`, and `changed` and
+`inode` to detect changes of a file. It appears when it is complete. The Arrow format has no checksum, so the name of a
+shard ends with the checksum of its content, and damaged shards are rejected.
 """
 
 from __future__ import annotations
@@ -18,21 +18,20 @@ from lanesum._whole import replace
 
 __all__ = ["read_shards", "write_shard"]
 
-# The time at which it was made, in nanoseconds, and the checksum of its content.
+# The creation time in nanoseconds, and the checksum of the content.
 _NAME = re.compile(r"part-[0-9]{20}-([0-9a-f]{32})\.arrow")
-# A shard's own words, which tell it from other files of Arrow; the number counts changes of its
-# columns.
+# The metadata that identifies shards among Arrow files. The number changes with the columns.
 _MARK = {"lanesum": "shard 1"}
 
 
 def write_shard(folder: AnyPath, rows: _lanesum.Batches, begun: int) -> None:
-    """Writes a part whose hashing began at this time. What failed, or changed just before, is not kept."""
+    """Writes a part whose hashing began at a time. Failed files and just changed ones are not kept."""
     kept = _lanesum.settled_rows(rows, begun)
     if len(kept) == 0:
         return
     content = kept.with_metadata(_MARK).to_ipc()
-    # In the order in which they are made: the last row of a path counts. Two of one time and one
-    # checksum are the same.
+    # Names sort by creation time, because the last row of a path counts. Shards with equal time and
+    # checksum are equal.
     name = f"part-{time.time_ns():020}-{_checksum(content)}.arrow"
     replace(os.path.join(os.fsdecode(folder), name), content)
 
@@ -42,9 +41,9 @@ def _checksum(content: bytes) -> str:
 
 
 def read_shards(folder: AnyPath) -> tuple[list[_lanesum.Batches], list[str]]:
-    """The shards of a folder, which is made if it is not there; and what is wrong with some of its files.
+    """Returns the shards of a directory, which is created if missing, and the problems of its files.
 
-    Raises OSError where it cannot be made or read.
+    Raises OSError if the directory cannot be created or read.
     """
     folder = os.fsdecode(folder)
     os.makedirs(folder, exist_ok=True)
@@ -54,7 +53,7 @@ def read_shards(folder: AnyPath) -> tuple[list[_lanesum.Batches], list[str]]:
             continue
         path = os.path.join(folder, name)
         if not os.path.isfile(path):
-            # To open a FIFO waits for its writer.
+            # Opening a FIFO would wait for its writer.
             problems.append(f"{path}: no regular file; its files are hashed again")
             continue
         try:

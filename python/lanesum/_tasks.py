@@ -1,11 +1,10 @@
-"""Tasks on an executor that may fail, and whose workers may die.
+"""Run tasks on an executor that may fail, and whose workers may die.
 
-A task is a list of items. One that raises is tried once more. When a worker dies it is unknown whether a task was to
-blame, and which: where a pool of processes breaks, every task that was under way ends the same way. So all that were
-are suspects, and each is tried by itself. A suspect whose worker dies again is to blame: it is cut in half, and so on,
-down to the item. What remains is named: `fail` makes its result.
+A task is a list of items. A task that raises is tried once more. If a worker dies, the cause is unknown: when a pool of
+processes breaks, all running tasks fail in the same way. So each of these tasks is tried separately. If its worker dies
+again, the task is the cause. It is cut in half repeatedly, down to a single item, and `fail` makes the result of it.
 
-Results come in the order of the items, and none is lost.
+Results are in the order of the items, and none is lost.
 """
 
 from __future__ import annotations
@@ -22,18 +21,17 @@ from lanesum import _dask
 Item = TypeVar("Item")
 Outcome = TypeVar("Outcome")
 
-# Ordinary failures of one task, and deaths of a single item's worker, until it is named.
+# The number of failures of a task, and of deaths of the worker of a single item, before it fails.
 _TRIES = 2
-# A pool that breaks more often than this has another reason than a file.
+# A pool that breaks more often than this is not broken by a file.
 _BREAKS = 50
-# Tasks that wait in the executor beside those that are done; more are not pickled before their
-# time.
+# The largest number of tasks that wait in the executor. More tasks would be pickled too early.
 _AHEAD = 64
 
 
 @dataclass
 class _Task(Generic[Item]):
-    #: The place of its first item among all.
+    #: The index of its first item.
     start: int
     items: Sequence[Item]
     failures: int = 0
@@ -48,7 +46,7 @@ def run(
     fail: Callable[[Sequence[Item], str], Outcome],
     done: Callable[[Outcome], object] = lambda outcome: None,
 ) -> list[Outcome]:
-    """Calls the function with each task, on the executor's workers; `done` with each result, on this thread."""
+    """Calls a function with each task on the workers, and `done` with each result on this thread."""
     return _Runner(executor, function, fail, done).all(tasks)
 
 
@@ -77,9 +75,9 @@ class _Runner(Generic[Item, Outcome]):
         try:
             while self.waiting or self.suspects or self.running:
                 self.submit()
-                # Not for ever, so that a signal's handler has its turn everywhere.
+                # With a timeout, so that signal handlers run on all platforms.
                 finished, _ = wait(self.running, timeout=0.1, return_when=FIRST_COMPLETED)
-                # One that a shutdown cancelled is never counted as finished.
+                # A future that a shutdown cancelled is never counted as finished.
                 finished |= {future for future in self.running if future.cancelled()}
                 for future in finished:
                     self.take(future, self.running.pop(future))
@@ -104,9 +102,9 @@ class _Runner(Generic[Item, Outcome]):
                 future = self.pool.submit(self.function, task.items)
             except RuntimeError as error:
                 if not self.has_begun and not isinstance(error, BrokenExecutor):
-                    # It was shut down before, and so is a wrong argument.
+                    # It was shut down before the call, so the argument is invalid.
                     raise
-                # It broke, or was shut down, before this task came to it, and there is no other.
+                # It broke or was shut down before this task, and there is no other.
                 self.end(task, self.fail(task.items, _words(error)))
             else:
                 self.running[future] = task
@@ -157,7 +155,7 @@ class _Runner(Generic[Item, Outcome]):
 
 
 def _words(error: BaseException) -> str:
-    # Ray's have the task's own, and a page of text around it.
+    # Errors of Ray contain the error of the task and a page of text.
     cause = getattr(error, "cause", None)
     error = cause if isinstance(cause, BaseException) else error
     text = " ".join(str(error).split())
@@ -165,7 +163,7 @@ def _words(error: BaseException) -> str:
 
 
 def _is_death(error: BaseException) -> bool:
-    """Whether a worker died: by a pool's own word, by Dask's or Ray's, or since Dask cancels what it cannot do."""
+    """Returns whether an error means that a worker died. Dask also cancels tasks then."""
     names = {kind.__name__ for kind in type(error).__mro__}
     return isinstance(error, BrokenExecutor | CancelledError) or bool(names & _DEATHS)
 
@@ -174,7 +172,7 @@ _GUARD = "does the program that starts the pool do so under `if __name__ == \"__
 
 
 def _imports_main(executor: Executor) -> bool:
-    """Whether its workers import the program that started it, as those do that are not forked."""
+    """Returns whether the workers import the main program, as all workers do that are not forked."""
     context = getattr(executor, "_mp_context", None) if isinstance(executor, ProcessPoolExecutor) else None
     return context is not None and context.get_start_method() != "fork"
 
@@ -183,7 +181,7 @@ _DEATHS = {"KilledWorker", "FutureCancelledError", "WorkerCrashedError", "NodeDi
 
 
 class _Pool:
-    """An executor; and where it breaks, another like it."""
+    """An executor, which is replaced by a similar one if it breaks."""
 
     def __init__(self, executor: Executor) -> None:
         self.executor = _dask.of(executor)
@@ -195,7 +193,7 @@ class _Pool:
         self.is_broken = True
 
     def submit(self, function: Callable[..., Any], items: Sequence[Any]) -> Future[Any]:
-        """Raises BrokenExecutor where nothing takes tasks any more."""
+        """Raises BrokenExecutor if no executor accepts tasks."""
         if self.is_broken:
             self.renew()
         try:
@@ -208,9 +206,9 @@ class _Pool:
         self.breaks += 1
         another = _like(self.executor) if self.breaks <= _BREAKS else None
         if another is None:
-            # The broken one tells why.
+            # The broken executor has the reason.
             return
-        # loky's is everybody's.
+        # The executor of loky is shared.
         if type(another) is ProcessPoolExecutor:
             self.own.append(another)
         self.executor, self.is_broken = another, False
@@ -221,12 +219,12 @@ class _Pool:
 
 
 def _like(executor: Executor) -> Executor | None:
-    """A new one where the executor is of a kind that breaks for good, and says how it was made."""
+    """Returns a new executor if the broken one cannot recover and its arguments are known."""
     workers = getattr(executor, "_max_workers", None)
     if type(executor).__module__.startswith("loky"):
         from loky import get_reusable_executor
 
-        # It replaces its own that broke; whoever holds that one gets it by the same call.
+        # loky replaces a broken executor. The same call returns the new one.
         another: Executor = get_reusable_executor(max_workers=workers)
         return another
     if isinstance(executor, ProcessPoolExecutor):

@@ -1,4 +1,4 @@
-"""Files that have their name only when they are whole, also when the machine goes down."""
+"""Write files atomically: a file gets its name when it is complete, also after a crash of the machine."""
 
 from __future__ import annotations
 
@@ -12,22 +12,23 @@ from lanesum._arguments import AnyPath
 
 
 def replace(path: AnyPath, content: bytes) -> None:
-    """Writes a file, in the place of one that is there. Raises OSError, which names it.
+    """Writes a file, and replaces an existing one. Raises OSError with the path.
 
-    Links are followed. The mode of what is there stays; where it has other names, another owner or an access list, which a
-    new file would not have, it is overwritten, as is what is no regular file.
+    Links are followed, and the mode of an existing file is kept. An existing file is overwritten in place if it has
+    several names, another owner or an access control list, which a new file would not have, or if it is not a regular
+    file.
     """
     given = os.fspath(path)
     try:
         if os.fsdecode(os.path.basename(given)) in ("", ".", ".."):
-            # No file's name. The system refuses it; the real path would be without its end.
+            # Not a file name. The system refuses it, but the real path would lack its end.
             os.close(os.open(given, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC))
         _replace(os.path.realpath(os.fsdecode(given)), content)
     except OSError as error:
         if error.errno is None:
-            # What a signal's handler raises, as TimeoutError, is no word on the file.
+            # A signal handler raised it, for example as TimeoutError. It is not about the file.
             raise
-        # It names nothing where the disk is full, or a file that is not whole yet.
+        # It may name no file (disk full) or the temporary file.
         raise OSError(error.errno, error.strerror, given) from error
 
 
@@ -40,11 +41,11 @@ def _replace(name: str, content: bytes) -> None:
         _overwrite(name, content)
         return
     folder, last = os.path.split(name)
-    # A name has 255 bytes at most, and characters have up to four.
+    # A name has at most 255 bytes, and a character has up to four.
     start = os.fsencode(last)[:100].decode(errors="ignore")
     temporary = os.path.join(folder, f".{start}.{uuid.uuid4().hex}.tmp")
     try:
-        # The mode of any new file, by the process's own mask.
+        # The mode of a new file, by the umask.
         with open(temporary, "xb") as file:
             file.write(content)
             file.flush()
@@ -53,7 +54,7 @@ def _replace(name: str, content: bytes) -> None:
             os.fsync(file.fileno())
         os.replace(temporary, name)
     except BaseException:
-        # It was not made, or has its name already: a signal's handler may raise after either call.
+        # The temporary file may be missing: a signal handler may raise before or after it exists.
         with suppress(OSError):
             os.unlink(temporary)
         raise
@@ -66,7 +67,7 @@ def _may_be_replaced(name: str, existing: os.stat_result) -> bool:
     try:
         return "system.posix_acl_access" not in os.listxattr(name)
     except OSError:
-        # A file system without such lists.
+        # A file system without access control lists.
         return True
 
 
@@ -86,10 +87,10 @@ def _sync_folder(path: str) -> None:
 
 @contextmanager
 def _descriptor(path: str, flags: int) -> Iterator[int]:
-    """A descriptor, closed at the end, wherever a signal's handler raises: it has its turn behind calls of Python."""
+    """Opens a descriptor that is closed even if a signal handler raises, which can happen after any call."""
     opened: list[int] = []
     try:
-        # One call, behind which the list has it.
+        # A single call, after which the list has the descriptor.
         opened.extend(map(os.open, [path], [flags | os.O_CLOEXEC]))
         yield opened[0]
     finally:

@@ -1,7 +1,7 @@
-"""lanesum on a cluster of Dask: `pip install lanesum[dask]`.
+"""lanesum on a Dask cluster: `pip install lanesum[dask]`.
 
-The functions are those of the package, on the workers of a client. Paths are the workers' own, as on a file system that
-all of them share.
+The functions are those of the package, run on the workers of a client. Paths are those of the workers, for example on a
+shared file system.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ def hash_files(
     client: _Client | None = None,
     **options: Any,
 ) -> Files:
-    """As `lanesum.hash_files`, on the workers of `client`, by default of the current one.
+    """Hashes files like `lanesum.hash_files`, on the workers of `client`. The default is the current client.
 
-    Within a task of Dask it waits for workers while its own thread is one of theirs: call `distributed.secede()` first,
-    or with as many such tasks as there are threads all wait for ever.
+    Within a Dask task, call `distributed.secede()` first. Otherwise the task waits for workers while it occupies one of
+    their threads, and enough such tasks wait forever.
 
-    Raises ValueError where there is no current one or the client is closed, and TypeError for one whose answers come to
-    the event loop in which this is called.
+    Raises ValueError if there is no current client or the client is closed, and TypeError for a client whose results
+    arrive in the event loop of the caller.
     """
     return lanesum.hash_files(paths, algorithms, executor=_executor(client), **options)
 
@@ -42,7 +42,7 @@ def hash_files(
 def hash_tree(
     root: AnyPath, algorithms: str | Iterable[str] = ("md5",), *, client: _Client | None = None, **options: Any
 ) -> Files:
-    """As `lanesum.hash_tree`; the tree is walked here, and read by the workers."""
+    """Hashes a tree like `lanesum.hash_tree`. This process walks the tree, and the workers read the files."""
     return lanesum.hash_tree(root, algorithms, executor=_executor(client), **options)
 
 
@@ -54,7 +54,7 @@ def hash_parquet(
     client: _Client | None = None,
     **options: Any,
 ) -> parquet.Parts:
-    """As `lanesum.parquet.hash_parquet`: workers read, hash and write row groups themselves."""
+    """Hashes columns like `lanesum.parquet.hash_parquet`, on the workers."""
     return parquet.hash_parquet(files, columns, out, executor=_executor(client), **options)
 
 
@@ -70,6 +70,6 @@ def _executor(client: _Client | None) -> Executor:
         kind = client.__name__ if isinstance(client, type) else type(client).__name__
         raise TypeError(f"client must be a client of Dask, not {kind}; Client(cluster) makes one of a cluster")
     _dask.refuse_useless(client, "client=")
-    # Which knows that the same task gives the same result, and need not.
+    # By default it would reuse the result of an equal task.
     make: Callable[..., Executor] = client.get_executor
     return make(pure=False)

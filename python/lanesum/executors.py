@@ -1,7 +1,7 @@
-"""Files on any executor of `concurrent.futures`: packed into tasks by their bytes, hashed, put together again.
+"""Hash files on any executor of `concurrent.futures`: packed into tasks by bytes, hashed, and joined again.
 
-What is sent to workers are plain functions of this package with lists of paths, and what comes back are tables, so that
-every executor that pickles its tasks will do: a pool of processes, loky, `client.get_executor()` of Dask, mpi4py's.
+Workers get functions of this package with lists of paths, and return tables. So every executor that pickles its tasks
+works: a pool of processes, loky, `client.get_executor()` of Dask, or mpi4py.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ if TYPE_CHECKING:
 
 __all__ = ["Run", "hash_files_task", "hash_in_tasks", "on", "pack", "workers"]
 
-# What opening a file costs, as bytes of a long one: 16 KiB and more on every storage.
+# The cost of opening a file, in bytes of a long one: at least 16 KiB on every storage.
 _PER_FILE = 32 << 10
 _LEAST, _MOST = 16 << 20, 2 << 30
 _MOST_FILES = 8192
-# So that the last tasks to end do not keep one worker busy alone for long.
+# Several tasks per worker, so that the last one does not run alone for long.
 _TASKS_A_WORKER = 4
 
 
 def pack(paths: Sequence[AnyPath], workers: int, sizes: Sequence[int] | None = None) -> list[list[AnyPath]]:
-    """The paths in their order, in tasks of about as many bytes: few long files, or many short ones.
+    """Packs paths in their order into tasks of about equal size: few long files, or many short ones.
 
-    Each has enough files to fill the lanes where there are enough. What cannot be looked at counts as empty.
+    Each task has enough files to fill the lanes, if there are enough. A file that cannot be examined counts as empty.
     """
     sizes = _lanesum.file_sizes(list(paths)) if sizes is None else sizes
     weights = [size + _PER_FILE for size in sizes]
@@ -63,10 +63,10 @@ def hash_files_task(
     progress: Callback | None = None,
     folder: AnyPath | None = None,
 ) -> Table:
-    """What a worker does: hashes files, and writes the part to the folder of shards, if there is one.
+    """Runs a task on a worker: hashes files, and writes a shard if `shards` is a directory.
 
-    `folder` is the one that relative paths are in, where it may be another than the worker's own; rows have the paths as
-    they were given. Has the columns of `hash_files`, and those that tell whether a file is as it was.
+    `folder` is the directory that relative paths refer to, if it may differ from that of the worker. Rows have the
+    paths as given. The table has the columns of `hash_files`, and those that detect changes of a file.
     """
     reading = _arguments.reading(threads=threads, io=io, key=key, progress=progress)
     begun = _lanesum.now()
@@ -76,15 +76,14 @@ def hash_files_task(
     return Table(rows)
 
 
-#: Calls a function with each task, and `fail` where that does not work, and `done` with each
-#: result.
+#: Calls a function with each task, `fail` for failed tasks, and `done` with each result.
 Run: TypeAlias = Callable[
     [Callable[[Any], Any], Sequence[Any], Callable[[Any, str], Any], Callable[[Any], object]], list[Any]
 ]
 
 
 def on(executor: Executor) -> Run:
-    """The workers of an executor. Raises TypeError for what is none."""
+    """Returns the workers of an executor. Raises TypeError for other objects."""
     if isinstance(executor, type):
         raise TypeError(f"executor is a class, {executor.__name__}, not an executor; call it to make one")
     if hasattr(executor, "get_executor"):
@@ -108,14 +107,14 @@ def hash_in_tasks(
     on: tuple[Run, int] | None = None,
     shards: AnyPath | None = None,
 ) -> Files:
-    """As `hash_files`: `on` so many workers, or here for a folder of shards."""
+    """Hashes files like `hash_files`, on workers, or in this process with a directory of shards."""
     if shards is not None and key is not None:
         raise ValueError("shards= does not go with key=: what one key made would be taken for another's")
-    # As bytes, which can be sent.
+    # As bytes, which can be pickled.
     key = None if key is None else _arguments.secret(key)
-    # As tables have them, whoever reads them.
+    # The names as in tables.
     names = [_name(path, f"paths[{place}]") for place, path in enumerate(_arguments.paths(paths))]
-    # Wrong arguments are told here, once, and not by each worker.
+    # Reports invalid arguments once here, not on each worker.
     _lanesum.hash_paths([], list(algorithms), _arguments.reading(threads=threads, io=io, key=key))
     known, places, problems = _known(names, algorithms, shards)
     left = _without(names, places)
@@ -132,7 +131,7 @@ def hash_in_tasks(
 
 
 def _name(path: AnyPath, what: str) -> str:
-    """A path as a row has it: its bytes in UTF-8, one by one where they are none."""
+    """Returns a path as in a row: decoded from UTF-8, with surrogates for other bytes."""
     try:
         given = os.fspath(path)
     except TypeError:
@@ -144,7 +143,7 @@ def _name(path: AnyPath, what: str) -> str:
 def _known(
     paths: Sequence[str], algorithms: Sequence[str], folder: AnyPath | None
 ) -> tuple[_lanesum.Batches, list[int], list[str]]:
-    """What shards have of the paths, and the places of these."""
+    """Returns the rows that shards have for the paths, and the indices of these paths."""
     tables: list[_lanesum.Batches] = []
     problems: list[str] = []
     if folder is not None:
@@ -172,7 +171,7 @@ def _in_order(
 
 
 class _Done:
-    """Tells bytes and files of tasks that are done."""
+    """Reports the bytes and files of finished tasks."""
 
     def __init__(self, callback: Callback | None, known: _lanesum.Batches) -> None:
         self.callback = callback
@@ -186,7 +185,7 @@ class _Done:
             self.callback(self.bytes, self.files)
 
     def within(self, size: int, files: int) -> None:
-        """How far the task is that is being done here."""
+        """Reports the progress of the task in this process."""
         if self.callback is not None:
             self.callback(self.bytes + size, self.files + files)
 
@@ -194,7 +193,7 @@ class _Done:
 def _here(
     paths: Sequence[str], options: dict[str, Any], threads: int | None, done: _Done
 ) -> list[_lanesum.Batches]:
-    """Task by task in this process, for the shards that they write."""
+    """Runs the tasks one by one in this process, which write shards."""
     parts = []
     for task in pack(paths, 1):
         part = hash_files_task(task, threads=threads, progress=done.within, **options)
@@ -211,12 +210,12 @@ def _there(
     def fail(task: Sequence[str], why: str) -> Table:
         return Table(_lanesum.failed_rows(list(task), algorithms, why))
 
-    # A pool may have been started in another folder, and a cluster's workers have their own.
+    # The workers of a pool or a cluster may have other working directories.
     folder = _arguments.folder_of([*paths, options["shards"] or "/"])
     function = partial(hash_files_task, folder=folder, **options)
     sizes = _lanesum.file_sizes(list(paths))
     tables = run(function, pack(paths, workers, sizes), fail, lambda table: done.add(_table(table)._batches))
-    # Whoever runs another version, or an executor that is none, may give anything.
+    # Workers with another version, or an invalid executor, may return anything.
     if [path for table in tables for path in table.column("path")] != list(paths):
         raise RuntimeError("the workers gave rows of other files than asked for: have they this version of lanesum?")
     if not tables:
@@ -225,14 +224,14 @@ def _there(
 
 
 def _without_others(rows: _lanesum.Batches, sizes: Sequence[int], algorithms: Sequence[str]) -> _lanesum.Batches:
-    """The rows, with an error in place of those of other files than are here: a worker may have another under a name.
+    """Replaces rows of files that differ from those in this process by errors: a worker may have another file.
 
-    `sizes` were seen before; what has none was not seen, or looks empty.
+    `sizes` are the sizes before the run. A size of 0 means an unreadable or empty file.
     """
     paths = Table(rows).column("path")
     read = rows.column("size")
     others = [row for row, size in enumerate(sizes) if size and read[row] not in (None, size)]
-    # What has changed since is no other file.
+    # A file that changed since is not a different file.
     now = _lanesum.file_sizes([paths[row] for row in others])
     others = [row for row, size in zip(others, now) if size == sizes[row]]
     if not others:

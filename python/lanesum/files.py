@@ -1,4 +1,4 @@
-"""Files and trees, many at once: tables of their digests and ETags."""
+"""Functions for files and directory trees, which return tables of digests and ETags."""
 
 from __future__ import annotations
 
@@ -32,29 +32,32 @@ def hash_files(
     executor: Executor | None = None,
     shards: AnyPath | None = None,
 ) -> Files:
-    """Digests of files, of all algorithms in one read: a row for each path, in their order.
+    """Computes the digests of files, with all algorithms in one read.
 
-    A file that fails, or changes while it is read, is a row with its reason in `error`; nothing is raised for it. Ask
-    `ok`, or call `raise_for_failures()`. `ok` means that no file failed: it is True where there is none. What is no
-    regular file is read until it ends, as the command does: a FIFO waits for a writer, and ctrl-C ends that,
-    but not in the threads of an executor, which Python waits for.
+    Returns a table with a row for each path, in their order. A file that fails, or that changes while it is read, has
+    its reason in the column `error` and raises nothing. Check `ok` of the table, or call `raise_for_failures()`. `ok`
+    is True if no file failed, and also if there are no files.
 
-    `threads` is how many read and hash, by default one for each CPU. `io` is how: `auto` and `read` into buffers,
-    `mmap` maps long files, for which the process gets a handler for SIGBUS as long as this runs; `direct` past the
-    cache, `uring` by io_uring. `progress` is True for tqdm's bar, or where that is not installed for a counter of bytes
-    and files; nothing is shown where stderr is no terminal. Or it is called with the bytes and the files that are done.
-    `key` is of 16 bytes for SipHash, or of 32 for BLAKE3.
+    Paths that are not regular files are read to their end, as in the command: a FIFO waits for a writer. Ctrl-C ends
+    that, except in the threads of an executor, which Python waits for.
 
-    With `executor`, any of `concurrent.futures`, files are packed into tasks by their bytes, each with one thread unless
-    `threads` says more; the paths must be the workers', too, and relative ones are in the folder that this process is in.
-    A task that fails is tried again, and one whose worker dies is taken apart until it is known which file it was.
+    Parameters:
 
-    With `shards`, a folder, each part is written there as it is done (a file in Arrow's IPC format), and what is there
-    is not hashed again, as far as size, times and inode of a file are what they were. (Whoever writes to a file that is
-    mapped into memory changes none of these for a while.)
+    - `key`: 16 bytes for SipHash, or 32 bytes for BLAKE3.
+    - `threads`: the number of threads that read and hash. The default is one for each CPU.
+    - `io`: the read method. `auto` and `read` read into buffers. `mmap` maps long files, and installs a handler for
+      SIGBUS in the process meanwhile. `direct` bypasses the cache. `uring` uses io_uring.
+    - `progress`: True shows a progress bar of tqdm or, without tqdm, a counter of bytes and files, if stderr is a
+      terminal. A function is called with the numbers of bytes and files that are done.
+    - `executor`: an executor as in `concurrent.futures`. Files are packed into tasks by their bytes, with one thread
+      each unless `threads` is given. The paths must exist on the workers. Relative paths refer to the working directory
+      of this process. A failed task is tried again. If a worker dies, its task is split until the file is known.
+    - `shards`: a directory for results. Each part is written there when it is done (an Arrow IPC file). Files with the
+      same size, times and inode as in a shard are not hashed again. A process that writes to a mapped file may leave
+      all of these unchanged for a while.
 
-    Raises ValueError and TypeError for arguments that are wrong (TypeError where a key is missing, or does nothing),
-    OSError for a folder of shards that is, and RuntimeError for an executor that was shut down before.
+    Raises ValueError and TypeError for invalid arguments (TypeError if a key is missing or has no effect), OSError for
+    an invalid directory of shards, and RuntimeError for an executor that was shut down before.
 
     >>> import lanesum
     >>> table = lanesum.hash_files(["/dev/null", "nowhere"])
@@ -89,20 +92,24 @@ def hash_tree(
     executor: Executor | None = None,
     shards: AnyPath | None = None,
 ) -> Files:
-    """Digests of the regular files below a folder, in byte order of their paths; with `executor` or `shards` what the
-    walk could not read comes last.
+    """Computes the digests of the regular files below a directory, in byte order of their paths.
 
-    A `root` that is a file is the only row, also a FIFO, which is read to its end, or a device. `exclude` has
-    patterns as a `.gitignore` has them, but for `!`, which would take back what others leave out, and is refused:
-    `\\!a` is a name that begins with it. `gitignore` honours those files and git's own, `follow` enters symbolic
-    links, and `one_file_system` stays on the root's device. A folder that cannot be read is a row with its reason in
-    `error`. A FIFO, socket or device is passed over, and stands in the table's `skipped`; so does a link that leads
-    back to a folder around it. What is left out on purpose does not: what is excluded or ignored, or on another
-    device, and without `follow` symbolic links. `ok` means that nothing failed: it is True of a folder without files;
-    `num_rows` tells.
+    With `executor` or `shards`, entries that the walk could not read come last. A directory that cannot be read is a
+    row with its reason in `error`. FIFOs, sockets, devices and links that lead back to a parent directory are skipped
+    and listed in `skipped` of the table. Excluded and ignored entries, entries on other devices, and symbolic links
+    without `follow` are not listed there. `ok` is True if nothing failed, also for a directory without files; see
+    `num_rows`.
 
-    The rest is as with `hash_files`. Raises OSError where there is no `root`, and ValueError where `shards` is a folder in
-    the tree, of which it would become a part; where links lead there, its files are passed over, and stand in `skipped`.
+    Parameters:
+
+    - `root`: a directory or a file. A file is the only row, also a FIFO or a device, which is read to its end.
+    - `exclude`: patterns as in a `.gitignore`, without `!`, which is refused. `\\!a` is a name that starts with it.
+    - `gitignore`: whether to apply `.gitignore` files and the rules of git.
+    - `follow`: whether to follow symbolic links.
+    - `one_file_system`: whether to stay on the device of the root.
+
+    All other parameters are those of `hash_files`. Raises OSError if `root` does not exist, and ValueError if `shards`
+    is a directory in the tree. If links lead to the shards, these are skipped and listed in `skipped`.
     """
     root, names = _arguments.path(root, "root"), _arguments.algorithms(algorithms)
     walking = _arguments.walking(
@@ -135,12 +142,12 @@ def _refuse_within(root: AnyPath, shards: AnyPath) -> None:
 
 
 def _without_shards(paths: Iterable[str], shards: AnyPath) -> tuple[list[str], list[tuple[str, str]]]:
-    """Those that are no shards, and those that are: links may lead there."""
+    """Returns the paths that are not shards, and the skipped shards. Links may lead to shards."""
     folder = os.path.realpath(os.fsdecode(shards))
     real = functools.cache(os.path.realpath)
     others, skipped = [], []
     for path in paths:
-        # Most files are no links, and many are in one folder.
+        # Most files are not links, and many are in the same directory.
         lies_in = os.path.dirname(os.path.realpath(path)) if os.path.islink(path) else real(os.path.dirname(path))
         if lies_in == folder:
             skipped.append((path, "in the folder of shards"))
@@ -150,14 +157,14 @@ def _without_shards(paths: Iterable[str], shards: AnyPath) -> tuple[list[str], l
 
 
 def _on(executor: Executor | None) -> tuple[Run, int] | None:
-    """The workers of an executor, if there is one, and how many they are."""
+    """Returns the workers of an executor and their number, or None without an executor."""
     from lanesum import executors
 
     return None if executor is None else (executors.on(executor), executors.workers(executor))
 
 
 def _in_tasks(on: tuple[Run, int] | None, paths: Iterable[AnyPath], algorithms: list[str], **options: Any) -> Files:
-    """On an executor, or here, where shards are written."""
+    """Hashes files on an executor, or in this process with shards."""
     if options["shards"] is not None:
         _arguments.path(options["shards"], "shards")
     from lanesum import executors
@@ -166,19 +173,21 @@ def _in_tasks(on: tuple[Run, int] | None, paths: Iterable[AnyPath], algorithms: 
 
 
 def _public(rows: _lanesum.Batches, algorithms: list[str]) -> _lanesum.Batches:
-    """Without what only shards need."""
+    """Removes the columns that only shards need."""
     return rows.select([name for name in rows.names if name not in ("changed", "inode")])
 
 
 def etag(path: AnyPath, part_size: str | int = "aws-cli") -> str:
-    """The ETag that S3 shows of a file, by how it is uploaded: in parts of a size (`8 << 20`, "8MiB"), or by a client.
+    """Returns the ETag that S3 shows for a file, which depends on its upload.
 
-    The clients are aws-cli, boto3, rclone, s5cmd, s3cmd and mc, with their defaults. The parts of one file are hashed
-    side by side. Raises OSError where the file cannot be read, and ValueError where it has no such ETag.
+    `part_size` is a size in bytes (`8 << 20`), a text ("8MiB"), or the name of a client with its defaults: aws-cli,
+    boto3, rclone, s5cmd, s3cmd or mc. The parts of the file are hashed in parallel.
+
+    Raises OSError if the file cannot be read, and ValueError if it has no such ETag.
     """
     if not _arguments.is_path(path):
         raise TypeError(f"path must be one path, not {type(path).__name__}; etags() takes several")
-    # The system's own refusal, with its number.
+    # Raises the OSError of the system, with its number.
     with open(path, "rb"):
         pass
     (row,) = etags([path], part_size)
@@ -195,7 +204,7 @@ def etags(
     io: str = "auto",
     progress: bool | Callback | None = None,
 ) -> Etags:
-    """The ETags of several files, as `etag`: a row for each, in their order, with its ETag or why there is none."""
+    """Returns a table with the ETag of each file or the reason why it has none, in their order. See `etag`."""
     (size,) = _arguments.strings([part_size], "part_size")
     paths = _arguments.paths(paths)
     with showing(progress, len(paths)) as callback:

@@ -1,4 +1,4 @@
-"""Lists of checksums: checked, compared, read and written."""
+"""Check, compare, read and write checksum lists."""
 
 from __future__ import annotations
 
@@ -40,21 +40,30 @@ def check(
     io: str = "auto",
     progress: bool | Callback | None = None,
 ) -> Checked:
-    """Checks files against one list or several: a row for each line. Look at the result's `ok`.
+    """Checks files against one or several lists, like `lanesum check`. Look at `ok` of the result.
 
-    Names are taken as they stand, or with `root` looked up in it, absolute ones too; those of a bag's manifest are in
-    the bag. The format of a list is told by its start, a bag's by `bagit.txt` beside it, or by `from_`. `algorithm` is
-    that of lines that do not name theirs; `zero` says that lines end with NUL. With `key`, of 16 bytes for SipHash or 32
-    for BLAKE3, lines of algorithms without a key are none. `name` is the file that a list of S3 does not name, and
-    `part_size` what an ETag's file was uploaded in.
-    A file that is not there is `unreadable`, with `ignore_missing` `missing`. With `strict` a line that is no checksum
-    line keeps the result from being `ok`, and so does a list among several in which there is nothing; without it a list
-    that was cut within a line, or is half something else, may be `ok`, with a row `malformed` and a word in `problems`,
-    and an empty one among others is named in `problems`, no more. All of it is as with `lanesum check`, whose options
-    these are; it has no `--beside` (give `root`) and no `--resume`.
+    Returns a table with a row for each line. Errors within a list are reported in the rows and in `problems`.
 
-    Raises OSError where a list cannot be opened or the root is not there, and ValueError or TypeError for arguments that
-    are wrong. What is wrong within a list is told in the rows and in `problems`.
+    Parameters:
+
+    - `root`: the directory of all names, including absolute ones. By default names are used unchanged, and those in
+      the manifest of a bag are relative to the bag.
+    - `from_`: the format. By default it is detected by the start of a list, or by a `bagit.txt` next to a manifest.
+    - `name`: the file of an S3 list without a name.
+    - `algorithm`: the algorithm of lines that do not name theirs.
+    - `part_size`: the part sizes to try first for multipart ETags.
+    - `zero`: whether lines end with NUL.
+    - `ignore_missing`: whether a missing file is `missing` instead of `unreadable`.
+    - `strict`: whether an invalid line, or an empty list among several, makes the result not `ok`. Without it, a list
+      that was truncated within a line or is partly invalid may be `ok`, with rows `malformed` and a note in
+      `problems`. An empty list among others is only noted in `problems`.
+    - `key`: 16 bytes for SipHash, or 32 bytes for BLAKE3. With a key, lines of algorithms without a key are invalid.
+
+    `threads`, `io` and `progress` are those of `hash_files`. There are no equivalents of `--beside` (use `root`) and
+    `--resume`.
+
+    Raises OSError if a list cannot be opened or the root does not exist, and ValueError or TypeError for invalid
+    arguments.
     """
     lists = _arguments.several(lists, "lists")
     if not lists:
@@ -74,7 +83,7 @@ def check(
     }
     with showing(progress, None) as callback:
         reading = _arguments.reading(threads=threads, io=io, key=key, progress=callback)
-        # Wrong arguments are told before a list is waited for.
+        # Reports invalid arguments before it waits for a list.
         _lanesum.check_lists([], [], checking, reading)
         with _arguments.named(*lists), _opened(lists) as opened:
             rows, counts, problems, ok = _lanesum.check_lists(lists, opened, checking, reading)
@@ -99,16 +108,22 @@ def compare(
     io: str = "auto",
     progress: bool | Callback | None = None,
 ) -> Compared:
-    """What became of each file between two sides, each a folder or a list. Look at the result's `ok`.
+    """Compares two sides, each a directory or a list, like `lanesum compare`. Look at `ok` of the result.
 
-    Of two lists no file is read. Two folders are compared by MD5, or by `algorithm`. With `quick` no file is read at
-    all: names, sizes and times tell. `strip` takes the folder that all names of a list lie in off them. Symbolic links,
-    unless `follow` enters them, other special files and empty folders are not looked at: sides that differ in these
-    alone are equal. All of it is as with `lanesum compare`, whose options these are.
+    Returns a table with a row for each file. Two lists are compared without reading files. Two directories are compared
+    by MD5, or by `algorithm`. Symbolic links (unless `follow` is set), other special files and empty directories are
+    ignored: sides that differ only in these are equal.
 
-    Raises OSError where a side cannot be read, and ValueError where a list is no text (binary, UTF-16, lines with another
-    end than `zero` says), needs a key or changes meanwhile, or where an argument is wrong. Lines that are no checksum
-    lines raise nothing, not even where a list has no other: a line in `problems` tells, and `ok` is False.
+    Parameters:
+
+    - `quick`: whether to compare only names, sizes and times, without reading files.
+    - `strip`: whether to remove the common directory of all names from the names of a list.
+
+    All other parameters are those of `check` and `hash_tree`.
+
+    Raises OSError if a side cannot be read. Raises ValueError if a list is not text (binary, UTF-16, or lines with
+    another end than `zero` says), needs a key, or changes meanwhile, and for invalid arguments. Invalid lines raise
+    nothing, even if a list has no valid line: `problems` has a note, and `ok` is False.
     """
     a, b = _arguments.path(a, "a"), _arguments.path(b, "b")
     comparing = {
@@ -137,13 +152,13 @@ def read_list(
     name: AnyPath | None = None,
     zero: bool = False,
 ) -> Table:
-    r"""The records of a list: `path`, what it knows of `size` and `modified`, and a column for each algorithm in it.
+    r"""Reads the records of a list to a table: `path`, `size`, `modified`, and a column for each algorithm.
 
-    `source` is a path, or the list itself: bytes that hold a line end or are empty, or a file that is open for reading
-    bytes. The format is told by its start, or by `from_`. Lines of one file that stand together are one row. ETags of
-    several parts are a column `etag`.
+    `source` is a path, or the list itself: bytes that contain a line end or are empty, or a file that is open for
+    reading bytes. The format is detected by the start of the list, unless `from_` is given. Consecutive lines of one
+    file are one row. Multipart ETags are a column `etag`.
 
-    Raises OSError where the list cannot be read, and ValueError, which names the line, where it is none.
+    Raises OSError if the list cannot be read, and ValueError with the line number if it is invalid.
 
     >>> import lanesum
     >>> lanesum.read_list(b"900150983cd24fb0d6963f7d28e17f72  a\n").column("path")
@@ -161,13 +176,12 @@ def read_list(
             raise TypeError("the list must be open for reading bytes: open(path, 'rb')")
         return Table(_lanesum.read_list_content(content, reading))
     if not _arguments.is_path(source):
-        # A number would be a descriptor, which is somebody's.
+        # A number would be a file descriptor, which the caller owns.
         raise TypeError(f"source must be a path, a list's bytes or an open file, not {type(source).__name__}")
     if isinstance(source, bytes) and (not source or b"\n" in source or b"\0" in source):
         return Table(_lanesum.read_list_content(source, reading))
     if _is_stream(source):
-        # A pipe may keep us waiting: Python's own reading leaves other threads and ctrl-C their
-        # turn.
+        # A pipe may block. Reads in Python let other threads and ctrl-C run meanwhile.
         with open(source, "rb") as file:
             return Table(_lanesum.read_list_content(file.read(), reading))
     with _arguments.named(source):
@@ -183,16 +197,16 @@ def _mode(path: AnyPath) -> int | None:
     try:
         return os.stat(path).st_mode
     except (OSError, ValueError):
-        # Whoever reads it tells.
+        # The read reports the error.
         return None
 
 
 @contextmanager
 def _opened(lists: Iterable[AnyPath]) -> Iterator[list[AnyPath]]:
-    """What is opened for each of these.
+    """Returns the path to open for each list.
 
-    A FIFO is read here, where ctrl-C ends it, and what came goes through a pipe: a thread that waited for the FIFO would
-    stay, and take from its next writer.
+    A FIFO is read here, where ctrl-C works, and its content is passed on through a pipe. A thread that waits for the
+    FIFO could not be ended, and would take data of the next writer.
     """
     for path in lists:
         os.stat(path)
@@ -201,7 +215,7 @@ def _opened(lists: Iterable[AnyPath]) -> Iterator[list[AnyPath]]:
 
 
 def _is_fifo(path: AnyPath) -> bool:
-    # That a list is a bag's is told by where it is.
+    # The name and the place of a list identify a manifest of a bag.
     is_of_a_bag = os.path.basename(os.fsdecode(path)).startswith(("manifest-", "tagmanifest-"))
     return stat.S_ISFIFO(_mode(path) or 0) and not is_of_a_bag
 
@@ -215,7 +229,7 @@ def _piped(path: AnyPath) -> Iterator[str]:
         threading.Thread(target=_feed, args=(writing, content), daemon=True).start()
         yield f"/dev/fd/{reading}"
     finally:
-        # Whoever feeds it ends with its last reader.
+        # The writing thread ends when the last reader is closed.
         os.close(reading)
 
 
@@ -224,7 +238,7 @@ def _feed(descriptor: int, content: bytes) -> None:
         with open(descriptor, "wb", buffering=0) as pipe:
             _write_all(pipe, content)
     except BrokenPipeError:
-        # The reader has seen enough.
+        # The reader has stopped reading.
         pass
 
 
@@ -236,21 +250,21 @@ def write_list(
     algorithms: str | Iterable[str] | None = None,
     zero: bool = False,
 ) -> None:
-    """Writes a list of checksums: gnu (md5sum's), tag (BSD's), hashdeep, md5deep, bagit, sfv, csv, json or jsonl.
+    """Writes a checksum list to a path or a file.
 
-    `rows` is a table of this package, of pyarrow or polars, or an iterable of mappings with a `path`, digests as bytes
-    or hexadecimal digits under the names of their algorithms, and as it likes `size` and `modified` (nanoseconds or a
-    datetime). `algorithms` says which digests are written, and every row must have them; by default it is all that there
-    are, of each row what it has.
+    Parameters:
 
-    The list appears under its name when it is whole; `path` may also be a file that is open for writing bytes.
+    - `rows`: a table of this package, of pyarrow or polars, or an iterable of mappings. A row has a `path`, digests
+      under the names of their algorithms (bytes or hexadecimal digits), and optionally `size` and `modified`
+      (nanoseconds or a datetime). None, NaN and NA of pandas mean a missing value. Digests under other names than
+      those of `hash_files` are ignored. A row with an `etag` is refused unless `algorithms` is given.
+    - `path`: a path, or a file that is open for writing bytes. A file at a path appears when it is complete.
+    - `format`: gnu (as md5sum), tag (as BSD), hashdeep, md5deep, bagit, sfv, csv, json or jsonl.
+    - `algorithms`: the digests to write, which every row must have. By default all digests of each row are written.
+    - `zero`: whether lines end with NUL.
 
-    What is missing is None, NaN or pandas' NA. A digest of another name than those of `hash_files` is no digest, and not
-    written; an `etag` neither, and so a row that has one is refused, unless `algorithms` says what is wanted.
-
-    Raises ValueError where a row has an error or lacks a digest (filter them out first), or where the format cannot hold
-    it, or for `algorithms` that are wrong; TypeError where a value is none that is said here; OSError where the list
-    cannot be written.
+    Raises ValueError if a row has an error or lacks a digest, if the format cannot hold it, or for invalid
+    `algorithms`. Raises TypeError for values of other types, and OSError if the list cannot be written.
     """
     if not hasattr(path, "write"):
         _arguments.path(path, "path")
@@ -299,7 +313,7 @@ def _mappings(rows: Any) -> Iterable[Any]:
             raise TypeError("rows is a query of polars, which has no rows yet; give what collect() makes of it")
         rows = _with_nanoseconds(rows)
     if type(rows).__module__.startswith("pyarrow.") and hasattr(rows, "read_all"):
-        # Batches that come one after the other.
+        # A stream of batches.
         rows = rows.read_all()
     if type(rows).__module__.startswith("pyarrow."):
         rows = _with_numbers(rows)
@@ -315,7 +329,7 @@ def _mappings(rows: Any) -> Iterable[Any]:
 
 
 def _with_nanoseconds(frame: Any) -> Any:
-    """A frame of polars with its times as numbers: as Python's moments they would lose their last three digits."""
+    """Converts the times of a polars frame to numbers. Python datetimes would lose the last three digits."""
     times = frame.schema.get("modified") if hasattr(frame, "schema") else None
     if getattr(times, "time_unit", None) != "ns" or getattr(times, "time_zone", None) is None:
         return frame
@@ -323,7 +337,7 @@ def _with_nanoseconds(frame: Any) -> Any:
 
 
 def _with_numbers(rows: Any) -> Any:
-    """The same of a table or a batch of pyarrow, which needs pandas for moments of nanoseconds."""
+    """Converts the times of a pyarrow table or batch to numbers. pyarrow needs pandas for nanosecond timestamps."""
     place = rows.schema.get_field_index("modified") if hasattr(rows, "schema") else -1
     if place < 0:
         return rows
@@ -359,7 +373,7 @@ def _shown(row: Mapping[str, Any]) -> str:
 
 
 def _write_all(file: Any, content: bytes) -> None:
-    """Writes all of it: an object without a buffer may take a part, and says how much."""
+    """Writes all bytes. An unbuffered file may accept only a part, and returns its size."""
     while content:
         written = file.write(content)
         if written is None and isinstance(file, io.RawIOBase):
@@ -374,7 +388,7 @@ def _digest(row: Mapping[str, Any], name: str) -> bytes | None:
     if isinstance(digest, bytearray | memoryview):
         return bytes(digest)
     if not isinstance(digest, str):
-        # As many zeros as a number says would be a digest, too.
+        # bytes() of a number would give zeros, which look like a digest.
         kind = type(digest).__name__
         raise TypeError(f"{_shown(row)}: {name} must be bytes or hexadecimal digits, not {kind}")
     try:
@@ -392,7 +406,7 @@ def _size(row: Mapping[str, Any]) -> int | None:
             raise TypeError
         size = operator.index(size)
     except TypeError:
-        # A column of pandas in which a size is missing.
+        # A pandas column with a missing size has floats.
         if not isinstance(size, float) or not size.is_integer():
             raise TypeError(f"{_shown(row)}: size must be an int, not {size!r}") from None
         size = int(size)
@@ -412,7 +426,7 @@ def _nanoseconds(row: Mapping[str, Any]) -> int | None:
     elif getattr(moment, "tzinfo", None) is None:
         raise ValueError(f"{_shown(row)}: modified is {moment!r}: nanoseconds, or a datetime with its time zone")
     elif hasattr(moment, "value"):
-        # pandas' moments have more digits than those that they are derived from.
+        # Timestamps of pandas have more digits than datetimes.
         nanoseconds = int(moment.value)
     else:
         seconds = int(moment.replace(microsecond=0).timestamp())

@@ -1,6 +1,6 @@
-"""Columns of Parquet files, hashed where they lie: workers read, hash and write row groups themselves.
+"""Hash columns of Parquet files: workers read, hash and write row groups directly.
 
-No text goes through whatever engine the workers belong to. Needs pyarrow.
+No text passes through the engine of the workers. Needs pyarrow.
 """
 
 from __future__ import annotations
@@ -29,33 +29,33 @@ __all__ = ["Part", "Parts", "hash_parquet", "hash_parquet_task", "pack"]
 #: By default digests are binary, and surrogate keys hexadecimal digits.
 _Output: TypeAlias = Literal["binary", "hex", "uint64"] | None
 
-# Row groups of as many bytes are a task: long against what a task costs, short against a worker's
-# memory.
+# The bytes of row groups in a task: large compared with the cost of a task, and small compared with
+# the memory of a worker.
 _TASK = 256 << 20
 
-# As `hash_files` says it.
+# The message of `hash_files`.
 _CHANGED = "changed while it was read"
 
 
 @dataclass(frozen=True)
 class Part:
-    """Row groups of a file, from `first` on, `groups` of them; and what came of them."""
+    """A number of row groups of a file, starting at `first`, and their result."""
 
     path: str
     first: int
     groups: int
-    #: The file that was written.
+    #: The output file.
     out: str
     rows: int = 0
-    #: Why it was not.
+    #: The reason why it was not written.
     error: str | None = None
-    #: Size, modification in nanoseconds and inode of the file whose row groups were counted; of
-    #: another it fails.
+    #: Size, modification time in nanoseconds and inode of the file when its row groups were
+    #: counted. The part fails if the file has changed.
     version: tuple[int, int, int] | None = None
 
 
 class Parts(list[Part]):
-    """All parts, in the order of the files. It is neither true nor false: ask `ok`."""
+    """All parts, in the order of the files. It has no truth value; use `ok`."""
 
     @property
     def ok(self) -> bool:
@@ -63,7 +63,7 @@ class Parts(list[Part]):
         return len(self) > 0 and all(part.error is None for part in self)
 
     def raise_for_failures(self) -> None:
-        """Raises FailuresError, which names the first of them, unless all is well."""
+        """Raises FailuresError with the first failures, unless `ok`."""
         failures = [f"{part.path}: {part.error}" for part in self if part.error is not None]
         if failures:
             more = f"; and {len(failures) - 3} more" if len(failures) > 3 else ""
@@ -86,21 +86,23 @@ def hash_parquet(
     output: _Output = None,
     keep: Iterable[str] = (),
 ) -> Parts:
-    """Hashes columns of Parquet files, and writes the digests to files of the folder `out`.
+    """Hashes columns of Parquet files, and writes the digests to files in the directory `out`.
 
-    `columns` are hashed by themselves, into columns called `NAME_ALGORITHM`; or it says what the new columns are called
-    and what they are made of: `{"id_md5": "id"}`, where several columns, `{"key": ["id", "country"]}`, make a
-    surrogate key as `surrogate_key` does. The columns of `keep` are copied. `output` is as with these two functions, and
-    by default "binary" of digests and "hex" of surrogate keys.
+    Parameters:
 
-    Each part has as many rows as the row groups that it is of, in their order; its file, `PLACE-FIRST.parquet`, appears
-    when it is whole. `PLACE` is the place of the file among all, `FIRST` the first row group. A file that is changed or
-    replaced meanwhile is an error of its parts. Without an executor it is done here. A run that broke begins again, in a
-    new folder.
+    - `columns`: the columns to hash, into columns named `NAME_ALGORITHM`. Or a mapping from new names to columns:
+      `{"id_md5": "id"}`. Several columns, `{"key": ["id", "country"]}`, make a surrogate key like `surrogate_key`.
+    - `keep`: the columns to copy.
+    - `output`: as in these two functions. The default is "binary" for digests and "hex" for surrogate keys.
+    - `executor`: an executor as in `concurrent.futures`. By default the work is done in this process.
 
-    Raises OSError where a file is not there, FileExistsError where the folder has Parquet files already, which would be
-    read with the new ones as one table, ValueError where a file is none of Parquet or lacks a column, TypeError where one is
-    of a type that is not hashed, and either for arguments that are wrong. Nothing has been written then.
+    Each part has the rows of its row groups, in their order. Its file `PLACE-FIRST.parquet` appears when it is complete.
+    `PLACE` is the index of the input file, and `FIRST` is the first row group. If a file changes or is replaced
+    meanwhile, its parts have errors. To repeat an interrupted run, use a new directory.
+
+    Raises OSError if a file does not exist, FileExistsError if the directory already has Parquet files, ValueError if a
+    file is not Parquet or lacks a column, and TypeError if a column has an unsupported type. Raises ValueError or
+    TypeError for invalid arguments. Nothing is written in these cases.
     """
     from lanesum import executors
 
@@ -119,7 +121,7 @@ def in_tasks(
     output: _Output = None,
     keep: Iterable[str] = (),
 ) -> Parts:
-    """As `hash_parquet`, on whatever runs tasks."""
+    """Hashes columns like `hash_parquet`, with a function that runs tasks."""
     paths = [os.fsdecode(path) for path in _arguments.several(files, "files")]
     wanted = _wanted(columns, algorithm)
     _refuse_what_no_worker_takes(wanted, algorithm, key, output)
@@ -132,7 +134,7 @@ def in_tasks(
     if any(name.endswith(".parquet") for name in os.listdir(folder)):
         why = "it has Parquet files already, which would be read with the new ones as one table; give another folder"
         raise FileExistsError(errno.EEXIST, why, folder)
-    # As bytes, which can be sent.
+    # As bytes, which can be pickled.
     key = None if key is None else _arguments.secret(key)
 
     def take(rows: Any) -> object:
@@ -144,7 +146,7 @@ def in_tasks(
     )
     if on is None:
         return Parts(part for task in tasks for part in function(task))
-    # A pool may have been started in another folder, and a cluster's workers have their own.
+    # The workers of a pool or a cluster may have other working directories.
     function = partial(function, folder=_arguments.folder_of([*paths, folder]))
 
     def fail(task: Sequence[Part], why: str) -> list[Part]:
@@ -185,7 +187,7 @@ def _wanted(
 def _refuse_what_no_worker_takes(
     wanted: Mapping[str, str | Sequence[str]], algorithm: str, key: Buffer | None, output: _Output
 ) -> None:
-    """Raises TypeError and ValueError for what would fail in every task."""
+    """Raises TypeError and ValueError for arguments that would fail in every task."""
     import lanesum
 
     for of in wanted.values():
@@ -206,10 +208,10 @@ def _sources(wanted: Mapping[str, str | Sequence[str]]) -> list[str]:
 def pack(
     paths: Sequence[str], out: str, columns: Sequence[str], take: Callable[[Any], object] = lambda rows: None
 ) -> list[list[Part]]:
-    """The row groups of the files in tasks of a few hundred megabytes, each of one file.
+    """Packs the row groups of files into tasks of a few hundred megabytes, each of one file.
 
-    Raises OSError where a file is not there, ValueError where it is none or lacks one of the columns, and what `take`
-    raises of a table of its columns without rows, which then names the file.
+    Calls `take` with an empty table of each file. Raises OSError if a file does not exist, ValueError if it is not
+    Parquet or lacks a column, and the exception of `take` with the name of the file.
     """
     import pyarrow
     import pyarrow.parquet
@@ -217,9 +219,9 @@ def pack(
     tasks = []
     for place, path in enumerate(paths):
         with open(path, "rb"):
-            # pyarrow's own errors do not name the file.
+            # Errors of pyarrow do not name the file.
             pass
-        # Before it is read: what changes from now on is another version.
+        # Before it is read, so that later changes are detected.
         version = _version(path)
         with pyarrow.OSFile(os.fsencode(path)) as source:
             try:
@@ -245,7 +247,7 @@ def pack(
 
 
 def _version(path: str) -> tuple[int, int, int]:
-    """What a file has no longer when it was written to, or another has its name."""
+    """Returns values that change when a file is written to or replaced."""
     status = os.stat(path)
     return status.st_size, status.st_mtime_ns, status.st_ino
 
@@ -255,7 +257,7 @@ def _has_changed(part: Part, path: str) -> bool:
 
 
 def _groups(sizes: Sequence[int]) -> list[tuple[int, int]]:
-    """Where each task begins, and how many row groups it has."""
+    """Returns the first row group and the number of row groups of each task."""
     groups: list[tuple[int, int]] = []
     room = 0
     for place, size in enumerate(sizes):
@@ -279,9 +281,9 @@ def hash_parquet_task(
     keep: Sequence[str] = (),
     folder: AnyPath | None = None,
 ) -> list[Part]:
-    """What a worker does: reads row group by row group, hashes and writes. A part that fails says why.
+    """Runs a task on a worker: reads, hashes and writes one row group at a time. A failed part has its reason.
 
-    `folder` is the one that relative paths are in, where it may be another than the worker's own.
+    `folder` is the directory that relative paths refer to, if it may differ from that of the worker.
     """
     return [_hash_part(part, columns, algorithm, key, output, keep, folder) for part in parts]
 
@@ -298,8 +300,8 @@ def _hash_part(
     import pyarrow
     import pyarrow.parquet
 
-    # A task that is tried again may run beside the one that is taken for dead, on another machine.
-    # Readers of folders of Parquet files leave out names that begin with a point.
+    # A repeated task may run at the same time as one that was taken for dead, on another machine.
+    # Readers of directories of Parquet files ignore names that start with a dot.
     source, out = (os.fsdecode(_arguments.within(within, path)) for path in (part.path, part.out))
     folder, name = os.path.split(out)
     temporary = os.path.join(folder, f".{name}.{secrets.token_hex(8)}.tmp")
@@ -308,7 +310,7 @@ def _hash_part(
     try:
         if _has_changed(part, source):
             return _failed(part, _CHANGED)
-        # Of a path pyarrow would take `file:x` for a URI, and only UTF-8.
+        # pyarrow would read a path `file:x` as a URI, and accepts only UTF-8.
         with ExitStack() as opened:
             file = pyarrow.parquet.ParquetFile(opened.enter_context(pyarrow.OSFile(os.fsencode(source))))
             writer = None

@@ -1,4 +1,4 @@
-"""lanesum on Ray: `pip install lanesum[ray]`. Ray has no executor of its own; this is one, for `executor=`."""
+"""lanesum on Ray: `pip install lanesum[ray]`. Ray has no executor; this module has one for `executor=`."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ __all__ = ["RayExecutor"]
 
 
 class RayExecutor(Executor):
-    """Calls functions as Ray's tasks, of the cluster that `ray.init` knows.
+    """Calls functions as tasks of the Ray cluster of `ray.init`.
 
-    Options are those of Ray's tasks. A task whose worker dies is taken apart, and not done again by Ray itself first.
+    Options are those of Ray tasks. If a worker dies, lanesum splits its task. Ray does not repeat it first.
     """
 
     def __init__(self, **options: Any) -> None:
@@ -24,7 +24,7 @@ class RayExecutor(Executor):
         self.num_workers = max(1, int(ray.cluster_resources().get("CPU", 1)))
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        """What the function returns, as a future of the standard library's."""
+        """Returns the result of a function as a `concurrent.futures.Future`."""
         future: Future[Any] = self._remote.remote(fn, args, kwargs).future()
         return future
 

@@ -1,8 +1,8 @@
 """lanesum on Spark: `pip install lanesum[spark]`.
 
-Spark schedules; Python workers read files and row groups themselves, so that no text goes between the JVM and Python.
-For columns that are in Spark already there is `siphash24`, which Spark has not; its own `md5()` is faster than any
-function in Python can be there.
+Spark schedules the tasks, and Python workers read files and row groups directly. So no text passes between the JVM and
+Python. For columns in Spark there is `siphash24`, which Spark lacks. Its own `md5()` is faster than any Python function
+in Spark.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def hash_files(
     io: str = "auto",
     shards: AnyPath | None = None,
 ) -> Files:
-    """As `lanesum.hash_files`, on Spark's workers. A task whose worker dies is Spark's to try again."""
+    """Hashes files like `lanesum.hash_files`, on Spark workers. If a worker dies, Spark repeats its task."""
     names = _arguments.algorithms(algorithms)
     on = (partial(_map, spark), max(1, spark.sparkContext.defaultParallelism))
     return executors.hash_in_tasks(paths, names, key=key, io=io, on=on, shards=shards)
@@ -47,15 +47,14 @@ def hash_parquet(
     out: AnyPath,
     **options: Any,
 ) -> parquet.Parts:
-    """As `lanesum.parquet.hash_parquet`, on Spark's workers."""
+    """Hashes columns like `lanesum.parquet.hash_parquet`, on Spark workers."""
     return parquet.in_tasks(partial(_map, spark), files, columns, out, **options)
 
 
 def siphash24(key: Buffer) -> Any:
-    """A function of Spark's columns: SipHash-2-4 of texts, binary values or numbers, under a key of 16 bytes.
+    """Returns a Spark column function: SipHash-2-4 of text, binary values or numbers under a key of 16 bytes.
 
-    Its values are 64 bits as `bigint`, which is signed, as those of Spark's `xxhash64` are. Null stays null. Needs
-    Spark 4.1.
+    The values are 64-bit signed `bigint`, like those of `xxhash64` in Spark. Nulls stay null. Needs Spark 4.1.
     """
     key = _arguments.secret(key)
     if len(key) != 16:
@@ -71,8 +70,7 @@ def siphash24(key: Buffer) -> Any:
         digests = pyarrow.chunked_array(lanesum.hash_column(column, "siphash24", key=key, output="uint64"))
         return digests.combine_chunks().view(pyarrow.int64())
 
-    # Whose types Spark reads as its own kinds of functions; here they are none of the module's
-    # business.
+    # Spark reads the annotations to find the kind of the function.
     hashed.__annotations__ = {"column": _arrow_array(), "return": _arrow_array()}
     return arrow_udf(hashed, LongType())
 
@@ -90,7 +88,7 @@ def _map(
     fail: Callable[[Task, str], Outcome],
     done: Callable[[Outcome], object],
 ) -> list[Outcome]:
-    """The function's results in the order of the tasks; those of tasks that raise are made by `fail`."""
+    """Returns the results in the order of the tasks. `fail` makes those of tasks that raise."""
 
     def each(partition: Iterator[Task]) -> Iterator[tuple[Outcome | None, str]]:
         for task in partition:

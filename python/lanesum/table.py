@@ -1,7 +1,7 @@
-"""Tables of Arrow: what functions over files return.
+"""Arrow tables, which the functions for files return.
 
-A table is handed on without copies by the Arrow PyCapsule interface: `pyarrow.table(t)`, `polars.DataFrame(t)`,
-`duckdb.sql("from t")` read it. Without any of them it is iterated: its rows are dicts.
+Other libraries read a table without copies by the Arrow PyCapsule interface: `pyarrow.table(t)`, `polars.DataFrame(t)`,
+`duckdb.sql("from t")`. Iterating over a table returns its rows as dicts.
 """
 
 from __future__ import annotations
@@ -18,17 +18,16 @@ if TYPE_CHECKING:
     import pyarrow as _pyarrow
     from typing_extensions import CapsuleType
 
-# Of a name that is no UTF-8 the column of this ending has the bytes, and the one without it is
-# null.
+# The column with this suffix has the bytes of names that are not UTF-8. The column without it is
+# null for them.
 _BYTES = "_bytes"
 
 
 class Table:
-    """Columns of Arrow.
+    """An Arrow table.
 
-    A path is text in the column `path`. Where its bytes are no UTF-8, which a file's name may be and Arrow's text must
-    not, `path` is null and `path_bytes` has them. A row's `row["path"]` has both: as `os.fsdecode` makes it, which
-    `open` takes.
+    A path is text in the column `path`. If its bytes are not UTF-8, which Arrow text does not allow, `path` is null and
+    `path_bytes` has the bytes. `row["path"]` of a row has both, as `os.fsdecode` returns it and `open` accepts it.
     """
 
     __slots__ = ("_batches",)
@@ -38,18 +37,18 @@ class Table:
 
     @property
     def num_rows(self) -> int:
-        """How many rows there are."""
+        """The number of rows."""
         return len(self._batches)
 
     @property
     def column_names(self) -> list[str]:
-        """The names of the columns, in their order."""
+        """The names of the columns, in order."""
         return self._batches.names
 
     def column(self, name: str) -> list[Any]:
-        """A column as a list. Times are nanoseconds since 1970, as `st_mtime_ns` is.
+        """Returns a column as a list. Times are nanoseconds since 1970, like `st_mtime_ns`.
 
-        Raises KeyError where there is none of this name.
+        Raises KeyError if there is no column of this name.
         """
         values = self._batches.column(name)
         if name + _BYTES in self.column_names:
@@ -58,7 +57,7 @@ class Table:
         return values
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """The rows as dicts, without the columns of bytes of names."""
+        """Returns the rows as dicts, without the columns of name bytes."""
         names = [name for name in self.column_names if not name.endswith(_BYTES)]
         columns = [self.column(name) for name in names]
         return (dict(zip(names, values)) for values in zip(*columns))
@@ -76,21 +75,21 @@ class Table:
         return self._batches.__arrow_c_stream__(requested_schema)
 
     def to_pyarrow(self) -> _pyarrow.Table:
-        """The same as pyarrow's table."""
+        """Converts the table to a pyarrow table."""
         import pyarrow
 
         return pyarrow.table(self)
 
     def to_polars(self) -> _polars.DataFrame:
-        """The same as polars' frame."""
+        """Converts the table to a polars DataFrame."""
         import polars
 
         return polars.DataFrame(self)
 
     def to_pandas(self) -> _pandas.DataFrame:
-        """The same as pandas' frame, by way of pyarrow: a size is Int64, of which one may be missing.
+        """Converts the table to a pandas DataFrame by pyarrow. Sizes are Int64, which allows missing values.
 
-        Not `pandas.DataFrame(table)`, which takes row by row what Python has: times as integers.
+        Do not use `pandas.DataFrame(table)`, which converts row by row and makes times integers.
         """
         import pandas
         import pyarrow
@@ -101,7 +100,7 @@ class Table:
         return _unpickled, (type(self), self._batches.to_ipc(), self._state())
 
     def _state(self) -> tuple[Any, ...]:
-        """What a class of its own adds, as its constructor takes it."""
+        """Returns the additional arguments of the constructor of a subclass."""
         return ()
 
     def __repr__(self) -> str:
@@ -118,7 +117,7 @@ def _unpickled_column(content: bytes) -> _lanesum.Column:
 
 
 class FailuresError(Exception):
-    """Not all is well; `result` is the table that says what."""
+    """Raised for failures. `result` is the table with the details."""
 
     def __init__(self, words: str, result: Any) -> None:
         super().__init__(words)
@@ -129,26 +128,26 @@ class FailuresError(Exception):
 
 
 class Result(Table):
-    """A table that tells whether all is well. It is neither true nor false: ask `ok`."""
+    """A table with a result. It has no truth value; use `ok`."""
 
     __slots__ = ("problems",)
 
     def __init__(self, batches: _lanesum.Batches, problems: Sequence[str] = ()) -> None:
         super().__init__(batches)
-        #: What there is to say of the whole.
+        #: Messages about the whole result.
         self.problems = list(problems)
 
     @property
     def ok(self) -> bool:
-        """Whether all is well."""
+        """Whether the operation succeeded."""
         raise NotImplementedError
 
     def failures(self) -> list[dict[str, Any]]:
-        """The rows that are not as they should be."""
+        """Returns the failed rows."""
         raise NotImplementedError
 
     def raise_for_failures(self) -> None:
-        """Raises FailuresError, which names the first of them, unless all is well."""
+        """Raises FailuresError with the first failures, unless `ok`."""
         if self.ok:
             return
         failures = self.failures()
@@ -172,9 +171,9 @@ def _words(row: dict[str, Any]) -> str:
 class Files(Result):
     """Files: `path`, `size`, `modified`, a column of digests for each algorithm, `error`, `path_bytes`.
 
-    A file that failed has its reason in `error`, and no digest. `skipped` has what a walk passed over, since it is a
-    FIFO, socket or device, or a link that leads back to a folder around it; and each `.git` that git does not read. Each
-    is its path, and what it is. A symbolic link that is not followed is not among them.
+    A file that failed has its reason in `error`, and no digest. `skipped` lists the entries that a walk skipped, as
+    pairs of path and reason: FIFOs, sockets, devices, links that lead back to a parent directory, and each `.git` that
+    git does not read. Symbolic links that are not followed are not listed.
     """
 
     __slots__ = ("skipped",)
@@ -187,7 +186,7 @@ class Files(Result):
 
     @property
     def ok(self) -> bool:
-        """Whether every file has its digests: True where there is no file."""
+        """Whether every file has its digests. True if there are no files."""
         return all(error is None for error in self._batches.column("error"))
 
     def failures(self) -> list[dict[str, Any]]:
@@ -200,9 +199,9 @@ class Files(Result):
 class Checked(Result):
     """Lines of lists: `path`, `verdict`, `reason`, `list`, `line`, `path_bytes`, `list_bytes`.
 
-    A verdict is `match`, `mismatch`, `unproven` (the list has its size alone), `missing` (which was to be ignored) or
-    `unreadable`; of lines that are none `malformed`, `wrong` or `unknown` (of an algorithm that is not computed), with
-    their numbers in `line`.
+    The verdict is `match`, `mismatch`, `unproven` (the list has only the size), `missing` (if missing files are
+    ignored) or `unreadable`. Invalid lines are `malformed`, `wrong` or `unknown` (an unsupported algorithm), with their
+    numbers in `line`.
     """
 
     __slots__ = ("_ok", "counts", "strict")
@@ -213,20 +212,19 @@ class Checked(Result):
         super().__init__(batches, problems)
         self._ok = ok
         self.strict = strict
-        #: How many lines are what; `files` and `bytes` that were read, and `bad_lists`.
+        #: The numbers of lines by verdict, the `files` and `bytes` read, and `bad_lists`.
         self.counts = counts
 
     @property
     def ok(self) -> bool:
-        """Whether the program's exit code would be 0: something was checked, and nothing failed.
+        """Whether the exit code of the program would be 0: files were checked, and nothing failed.
 
-        A line that is no checksum line, or an empty list among others, does not count, unless `strict` was said or a
-        key given.
+        Invalid lines, and an empty list among others, count as failures only with `strict` or a key.
         """
         return self._ok
 
     def failures(self) -> list[dict[str, Any]]:
-        """The rows that are not as they should be; those that are `malformed` only if they keep it from being `ok`."""
+        """Returns the failed rows. Rows that are `malformed` count only if they affect `ok`."""
         good = {"match", "missing"} | (set() if self.strict else {"malformed"})
         return [row for row in self if row["verdict"] not in good]
 
@@ -237,7 +235,7 @@ class Checked(Result):
 class Compared(Result):
     """Files of either side: `path`, `class`, `from`, `size_before`, `size`, `basis`, `reason`, and bytes of the names.
 
-    A class is `equal`, `alike` (with `quick`), `changed`, `moved`, `copied`, `new`, `missing`, `unreadable`, `changed
+    The class is `equal`, `alike` (with `quick`), `changed`, `moved`, `copied`, `new`, `missing`, `unreadable`, `changed
     while read` or `not compared`.
     """
 
@@ -249,9 +247,9 @@ class Compared(Result):
 
     @property
     def ok(self) -> bool:
-        """Whether the program's exit code would be 0: there are files, and all are equal.
+        """Whether the exit code of the program would be 0: there are files, and all are equal.
 
-        With `quick` all are alike: in size and time, as far as both sides have these. Contents may differ.
+        With `quick` all files are `alike`: equal in size and time, if both sides have these. Contents may differ.
         """
         return self._ok
 

@@ -20,9 +20,9 @@ use crate::objects;
 use crate::requested::{laid_out, that_fits};
 use crate::signals::Turns;
 
-/// A column of Arrow: what lanesum gives, and pyarrow, polars, pandas, DuckDB and arro3 take.
+/// An Arrow column of results, which pyarrow, polars, pandas, DuckDB and arro3 can read.
 ///
-/// It has the chunks of the column that it was made of, without empty ones.
+/// It has the chunks of the input column, without empty ones.
 #[pyclass(frozen, module = "lanesum")]
 pub(crate) struct Column {
     chunks: Vec<ArrayRef>,
@@ -49,19 +49,19 @@ impl Column {
         format!("<lanesum.Column of {} {}>", self.len(), self.field.data_type())
     }
 
-    /// How many rows are null.
+    /// The number of null rows.
     #[getter]
     fn null_count(&self) -> usize {
         self.chunks.iter().map(|chunk| chunk.null_count()).sum()
     }
 
-    /// How many arrays it consists of.
+    /// The number of chunks.
     #[getter]
     fn num_chunks(&self) -> usize {
         self.chunks.len()
     }
 
-    /// The rows as Python's own objects: bytes, str, int or None.
+    /// Returns the rows as Python objects: bytes, str, int or None.
     fn to_pylist<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let list = PyList::empty(py);
         let mut turns = Turns::new();
@@ -74,7 +74,7 @@ impl Column {
         Ok(list)
     }
 
-    /// The row of a number, which counts from the end if it is negative.
+    /// Returns the row with an index. Negative indices count from the end.
     fn __getitem__<'py>(
         &self,
         py: Python<'py>,
@@ -100,26 +100,27 @@ impl Column {
         self.to_pylist(py)?.try_iter()
     }
 
-    /// The same as pyarrow's chunked array.
+    /// Converts the column to a pyarrow ChunkedArray.
     fn to_pyarrow<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         slf.py().import("pyarrow")?.call_method1("chunked_array", (slf,))
     }
 
-    /// The same as polars' series.
+    /// Converts the column to a polars Series.
     fn to_polars<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         slf.py().import("polars")?.call_method1("Series", (slf,))
     }
 
-    /// The same as pandas' series, by way of pyarrow: of Arrow's own types, in which numbers stay
-    /// what they are beside a null. It has an index of its own, 0 and up: in a frame with another,
-    /// one that is sorted or filtered, it goes to other rows; `frame["d"] = column` goes by place.
+    /// Converts the column to a pandas Series with Arrow types, in which numbers stay exact next to
+    /// nulls. The series has its own index from 0 on. In a frame with another index, for example a
+    /// sorted or filtered one, pandas would match its rows by index. `frame["d"] = column` assigns
+    /// by position instead.
     fn to_pandas<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let types = PyDict::new(slf.py());
         types.set_item("types_mapper", slf.py().import("pandas")?.getattr("ArrowDtype")?)?;
         Self::to_pyarrow(slf)?.call_method("to_pandas", (), Some(&types))
     }
 
-    /// How a pickle makes it again: of a table with one column.
+    /// Pickles the column as a table with one column.
     fn __reduce__<'py>(
         &self,
         py: Python<'py>,
@@ -133,7 +134,7 @@ impl Column {
         Ok((again, (table.to_ipc(py)?,)))
     }
 
-    /// The only column of what `Batches.to_ipc` gave.
+    /// Returns the only column of the result of `Batches.to_ipc`.
     #[staticmethod]
     fn _from_ipc(content: &[u8]) -> PyResult<Self> {
         let Batches { schema, batches } = Batches::from_ipc(content)?;
@@ -144,8 +145,8 @@ impl Column {
         Ok(Self::new(chunks, Arc::clone(field)))
     }
 
-    /// The rows as an array of numpy, which pandas takes for a column, too: of objects, and of
-    /// numbers where none is null, since numpy has no null beside a number.
+    /// Returns the rows as a numpy array, which pandas also accepts as a column. It has numbers if
+    /// there are no nulls, and objects otherwise, because numpy has no null numbers.
     #[pyo3(signature = (dtype=None, copy=None))]
     fn __array__<'py>(
         &self,
@@ -166,12 +167,12 @@ impl Column {
         }
     }
 
-    /// Arrow's schema: see the Arrow PyCapsule interface.
+    /// Returns the Arrow schema; see the Arrow PyCapsule interface.
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyArrowResult<Bound<'py, PyCapsule>> {
         to_schema_pycapsule(py, self.field.as_ref())
     }
 
-    /// All rows as one array; several chunks are copied into one.
+    /// Returns all rows as one array. Several chunks are copied into one.
     #[pyo3(signature = (requested_schema=None))]
     fn __arrow_c_array__<'py>(
         &self,
@@ -191,7 +192,7 @@ impl Column {
         to_array_pycapsules(py, field, &array, None)
     }
 
-    /// The chunks, one after the other.
+    /// Returns the chunks as a stream.
     #[pyo3(signature = (requested_schema=None))]
     fn __arrow_c_stream__<'py>(
         &self,
@@ -205,7 +206,7 @@ impl Column {
     }
 }
 
-/// A row as one of Python's own objects.
+/// Returns a row as a Python object.
 fn object<'py>(py: Python<'py>, chunk: &ArrayRef, row: usize) -> PyResult<Bound<'py, PyAny>> {
     if chunk.is_null(row) {
         return Ok(py.None().into_bound(py));
@@ -223,7 +224,7 @@ fn object<'py>(py: Python<'py>, chunk: &ArrayRef, row: usize) -> PyResult<Bound<
     }
 }
 
-/// An array of Arrow's has 2 GiB of text at most.
+/// An Arrow array has at most 2 GiB of text.
 fn of_chunks() -> PyErr {
     PyOverflowError::new_err(
         "the column has more text than one array can hold; take its chunks: to_pyarrow(), \

@@ -18,9 +18,9 @@ use crate::hex;
 /// taking it again costs more than fewer take to hash.
 const WITHOUT_GIL: usize = 2048;
 
-/// A hash of bytes that come in pieces, with the methods that the objects of hashlib have.
+/// A hash of bytes that arrive in pieces, with the methods of hashlib objects.
 ///
-/// It may be used by several threads; each update is taken whole.
+/// Several threads may use it. Each update is atomic.
 #[pyclass(frozen, module = "lanesum")]
 pub(crate) struct Hash {
     algorithm: Algorithm,
@@ -123,7 +123,7 @@ impl Hash {
 
 #[pymethods]
 impl Hash {
-    /// Takes the next bytes: of any object that has a buffer, as bytes, bytearray, memoryview.
+    /// Adds the next bytes, from any object with a buffer: bytes, bytearray, memoryview.
     #[pyo3(signature = (data, /))]
     fn update(&self, data: &Bound<'_, PyAny>) -> PyResult<()> {
         // Before the state is taken: this may run code that uses it.
@@ -131,9 +131,9 @@ impl Hash {
         self.state(data.py()).update_all(data.py(), &pieces)
     }
 
-    /// The digest of all bytes so far.
+    /// Returns the digest of all bytes so far.
     ///
-    /// Of SipHash the lowest byte of the number comes first, as in its reference implementation:
+    /// For SipHash the lowest byte of the number comes first, as in the reference implementation:
     /// int.from_bytes(h.digest(), "little") is h.intdigest().
     fn digest<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         let mut made = None;
@@ -141,37 +141,37 @@ impl Hash {
         made.expect("every state has a digest")
     }
 
-    /// The digest as hexadecimal digits, in lower case, in the order of its bytes.
+    /// Returns the digest in lower-case hexadecimal digits, in the order of its bytes.
     fn hexdigest(&self, py: Python<'_>) -> String {
         let mut digits = String::new();
         self.clone_state(py).digest(|digest| digits = hex::digits(digest));
         digits
     }
 
-    /// The digest as a number: of SipHash the one that its paper defines, of MD5 the one that its
-    /// hexadecimal digits are.
+    /// Returns the digest as a number: for SipHash the one defined in its paper, and for MD5 the
+    /// one of its hexadecimal digits.
     fn intdigest(&self, py: Python<'_>) -> u128 {
         self.clone_state(py).number()
     }
 
-    /// Another object that has taken the same bytes and goes its own way from there.
+    /// Returns an independent copy of the object.
     fn copy(&self, py: Python<'_>) -> Self {
         Self { algorithm: self.algorithm, state: Mutex::new(self.clone_state(py)) }
     }
 
-    /// The name of the algorithm, which lanesum.new() takes.
+    /// The name of the algorithm, for lanesum.new().
     #[getter]
     fn name(&self) -> &'static str {
         self.algorithm.name()
     }
 
-    /// Bytes in a digest.
+    /// The number of bytes in a digest.
     #[getter]
     fn digest_size(&self) -> usize {
         self.algorithm.digest_len()
     }
 
-    /// Bytes that the algorithm takes at a time.
+    /// The block size of the algorithm in bytes.
     #[getter]
     fn block_size(&self) -> usize {
         if self.algorithm == Algorithm::Md5 { lanesum_md5::BLOCK_LEN } else { 8 }
@@ -182,9 +182,9 @@ impl Hash {
     }
 }
 
-/// MD5 of bytes, as an object of hashlib's kind.
+/// Returns an MD5 object as in hashlib.
 ///
-/// MD5 finds accidents, not attackers.
+/// MD5 detects accidental changes, not attacks.
 ///
 /// >>> import lanesum
 /// >>> lanesum.md5(b"abc").hexdigest()
@@ -195,8 +195,8 @@ impl Hash {
 /// >>> h.hexdigest()
 /// '900150983cd24fb0d6963f7d28e17f72'
 ///
-/// `usedforsecurity` is there because hashlib has it, and changes nothing; `string` is `data` as
-/// older versions of hashlib call it.
+/// `usedforsecurity` has no effect and exists for compatibility with hashlib. `string` is an old
+/// name of `data` in hashlib.
 #[pyfunction]
 #[pyo3(
     signature = (data=Data(None), *, usedforsecurity=None, string=Data(None)),
@@ -218,7 +218,7 @@ pub(crate) fn md5(
     }
 }
 
-/// An object for the algorithm of a name: one of lanesum.algorithms_available.
+/// Returns a hash object for the name of an algorithm in lanesum.algorithms_available.
 ///
 /// >>> import lanesum
 /// >>> lanesum.new("md5", b"abc").digest_size
@@ -240,7 +240,7 @@ pub(crate) fn new(
     Hash::new(&Function::named(name, key)?, data)
 }
 
-/// The names that lanesum.new(), hash_many() and hash_column() take.
+/// The names that lanesum.new(), hash_many() and hash_column() accept.
 pub(crate) fn available(py: Python<'_>) -> PyResult<Bound<'_, PySet>> {
     PySet::new(py, ALL.map(Algorithm::name))
 }
@@ -261,7 +261,7 @@ macro_rules! keyed {
 }
 
 keyed! {
-    /// SipHash-2-4 of 64 bits under a key of 16 bytes.
+    /// Returns a hash object of 64-bit SipHash-2-4 under a key of 16 bytes.
     ///
     /// >>> import lanesum
     /// >>> h = lanesum.siphash24(bytes(range(15)), key=bytes(range(16)))
@@ -272,7 +272,7 @@ keyed! {
     siphash24: Siphash24
 }
 keyed! {
-    /// SipHash-1-3 of 64 bits under a key of 16 bytes.
+    /// Returns a hash object of 64-bit SipHash-1-3 under a key of 16 bytes.
     ///
     /// >>> import lanesum
     /// >>> lanesum.siphash13(b"abc", key=bytes(range(16))).hexdigest()
@@ -280,7 +280,7 @@ keyed! {
     siphash13: Siphash13
 }
 keyed! {
-    /// SipHash-2-4 of 128 bits under a key of 16 bytes.
+    /// Returns a hash object of 128-bit SipHash-2-4 under a key of 16 bytes.
     ///
     /// >>> import lanesum
     /// >>> lanesum.siphash24_128(b"abc", key=bytes(range(16))).hexdigest()
@@ -288,7 +288,7 @@ keyed! {
     siphash24_128: Siphash24Wide
 }
 keyed! {
-    /// SipHash-1-3 of 128 bits under a key of 16 bytes.
+    /// Returns a hash object of 128-bit SipHash-1-3 under a key of 16 bytes.
     ///
     /// >>> import lanesum
     /// >>> lanesum.siphash13_128(b"abc", key=bytes(range(16))).hexdigest()

@@ -32,18 +32,21 @@ const LANES: usize = 64;
 /// The same of a dictionary, all of whose values may be hashed each time.
 const DICTIONARY_ROWS: usize = 1 << 22;
 
-/// The digest of each row of a column, as a column of Arrow.
+/// Returns the digest of each row of a column, as an Arrow column.
 ///
-/// The column is anything that hands over Arrow's arrays: of pyarrow, polars, pandas, DuckDB,
-/// arro3; or an array of numpy, or a sequence of objects. Its rows are text (hashed as UTF-8) or
-/// bytes, also in dictionaries, or for SipHash integers of 64 bits (their eight little-endian
-/// bytes). Other types are refused, also those that are stored as bytes or integers and mean more,
-/// as UUIDs do, dictionaries of such as well: cast them first. Null stays null. Nothing is copied
-/// but what numpy or Python's own objects hold, and other threads run meanwhile.
+/// `column` is an Arrow column of pyarrow, polars, pandas, DuckDB or arro3, a numpy array, or a
+/// sequence of objects. Its rows are:
 ///
-/// What comes back is taken by all of them in turn: pyarrow.array(it), polars.Series(it), and
-/// `frame["digest"] = it` of pandas, by place; its to_pandas() has an index of its own. It is
-/// `output`: "binary" (of fixed size), "hex" or, of 64 bits, "uint64".
+/// - text, which is hashed as UTF-8, or bytes, also in dictionaries;
+/// - for SipHash also 64-bit integers, which are hashed as eight little-endian bytes.
+///
+/// Other types are refused, including extension types such as UUIDs that are stored as bytes or
+/// integers. Cast them first. Nulls stay null. Only values in numpy arrays and Python objects are
+/// copied. Other threads run meanwhile.
+///
+/// `output` is "binary" (of fixed size), "hex" or, for 64-bit algorithms, "uint64". The same
+/// libraries can read the result: pyarrow.array(it), polars.Series(it), and in pandas
+/// `frame["digest"] = it`, which assigns by position. Its to_pandas() has its own index.
 ///
 /// >>> import lanesum
 /// >>> lanesum.hash_column(["a", None, "abc"], output="hex").to_pylist()

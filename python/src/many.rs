@@ -20,12 +20,12 @@ const NOTES: usize = 64;
 /// Bytes of messages that are hashed at a time, the last message not counted.
 const BYTES: usize = 64 << 20;
 
-/// The digest of each of many messages, in their order: a list of bytes, of hexadecimal digits or
+/// Returns the digests of many messages, in their order: a list of bytes, of hexadecimal digits or
 /// of numbers.
 ///
-/// Messages are bytes, str (hashed as UTF-8) or any other buffer, in a list, a tuple or anything
-/// else that can be iterated over; not in a table, a dict or a set, nor is one message taken for
-/// many. Many are hashed side by side, whatever their lengths; other threads run meanwhile.
+/// Messages are bytes, str (hashed as UTF-8) or any other buffer, in a list, a tuple or another
+/// iterable. Tables, dicts, sets and single messages are refused. Messages of any lengths are
+/// hashed in parallel, and other threads run meanwhile.
 ///
 /// >>> import lanesum
 /// >>> lanesum.hash_many(["a", b"abc"], output="hex")

@@ -33,18 +33,24 @@ const ROWS: usize = 1 << 16;
 const BATCH: usize = 4096;
 const BATCH_BYTES: usize = 256 << 10;
 
-/// The surrogate key of each row: the MD5 of its values as text, joined.
+/// Returns the surrogate key of each row: the MD5 of its joined values as text.
 ///
-/// It is what generate_surrogate_key of dbt_utils 1.0 and newer gives, to the letter: each value
-/// is cast to text, null becomes `null`, `separator` stands between, and the MD5 of all of it is
-/// written as hexadecimal digits ("hex", or "binary"). The joined column is never built.
+/// The result equals that of generate_surrogate_key of dbt_utils 1.0 and newer. Each value is cast
+/// to text, nulls become the text `null`, and `separator` is put between the values. `output` is
+/// "hex" (hexadecimal digits) or "binary". The joined column is not built in memory.
 ///
-/// `columns` is a table, or a list or dict of columns of one length, of which each may be whatever
-/// lanesum.hash_column takes. Text, integers, decimals, booleans (`true`) and dates (`2026-01-31`)
-/// have one form as text, dates those of the years 1 to 9999, decimals with a digit before the
-/// point. Databases write other values in different ways, so these are to be cast as yours casts
-/// them. A column may be a list of str, int, bool or datetime.date; of Decimals, which do not tell
-/// the digits that their column has, pyarrow.array(values, pyarrow.decimal128(10, 2)) makes one.
+/// `columns` is a table, or a list or dict of columns of one length. A column is anything that
+/// lanesum.hash_column accepts, or a list of str, int, bool or datetime.date. These types have a
+/// single text form:
+///
+/// - text and integers;
+/// - decimals, with a digit before the point;
+/// - booleans, as `true` or `false`;
+/// - dates of the years 1 to 9999, as `2026-01-31`.
+///
+/// Databases write other types in different ways, so cast them to text as your database does. A
+/// list of Decimals has no fixed number of digits; use pyarrow.array(values, pyarrow.decimal128(10,
+/// 2)).
 ///
 /// >>> import lanesum
 /// >>> lanesum.surrogate_key([["a", None], [1, 2]]).to_pylist() == lanesum.hash_many(

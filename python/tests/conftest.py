@@ -1,4 +1,4 @@
-"""What the tests share: every instruction set, and keys and messages of all kinds."""
+"""Fixtures of the tests: every instruction set, and keys and messages of all kinds."""
 
 from __future__ import annotations
 

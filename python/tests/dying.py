@@ -1,4 +1,4 @@
-"""What tests have workers do: it stands where these can import it."""
+"""Functions for workers of tests, in a module that workers can import."""
 
 import os
 import signal

@@ -85,7 +85,7 @@ def test_fixed_sizes(values: list) -> None:
     assert hashed(column[1:]) == [md5(value) for value in values[1:]]
 
 
-def test_fixed_size_of_nothing() -> None:
+def test_fixed_size_of_zero_bytes() -> None:
     assert hashed(pa.array([b"", None, b""], pa.binary(0))) == [md5(b""), None, md5(b"")]
 
 
@@ -107,7 +107,7 @@ def test_dictionaries(index: pa.DataType, key: bytes) -> None:
 
 
 @given(st.lists(st.none() | st.integers(-(2**63), 2**63 - 1), max_size=60))
-def test_integers_are_their_eight_bytes(values: list) -> None:
+def test_integers_are_hashed_as_eight_bytes(values: list) -> None:
     key = bytes(16)
     raw = [None if v is None else v.to_bytes(8, "little", signed=True) for v in values]
     expected = [siphash(value, key) for value in raw]
@@ -121,7 +121,7 @@ def test_integers_are_their_eight_bytes(values: list) -> None:
 
 
 @pytest.mark.parametrize("name", ["siphash13", "siphash24-128", "siphash13-128"])
-def test_other_algorithms_are_their_objects(backend: str, key: bytes, name: str) -> None:
+def test_column_digests_equal_those_of_objects(backend: str, key: bytes, name: str) -> None:
     values = ["x" * length for length in range(200)]
     expected = [lanesum.new(name, value.encode(), key=key) for value in values]
     for kind in TEXT_TYPES:
@@ -131,7 +131,7 @@ def test_other_algorithms_are_their_objects(backend: str, key: bytes, name: str)
         assert hexadecimal == [digest.hexdigest() for digest in expected]
 
 
-def test_every_library_hands_its_columns_over() -> None:
+def test_columns_of_every_library_are_hashed() -> None:
     values = ["", "a", None, "of more than twelve bytes", "ä"]
     expected = [md5(value) for value in values]
     full = [value or "" for value in values]
@@ -164,7 +164,7 @@ def test_every_library_hands_its_columns_over() -> None:
     assert hashed(np.array(full)) == [md5(value) for value in full]
 
 
-def test_every_library_takes_what_it_gets(key: bytes) -> None:
+def test_every_library_reads_the_result(key: bytes) -> None:
     values = ["a", None, "abc"]
     column = lanesum.hash_column(values, output="hex")
     digits = [None if value is None else md5(value).hex() for value in values]
@@ -181,11 +181,11 @@ def test_every_library_takes_what_it_gets(key: bytes) -> None:
     assert pa.array(numbers).type == pa.uint64()
     assert pl.Series(numbers).dtype == pl.UInt64
     assert pa.array(lanesum.hash_column(values)).type == pa.binary(16)
-    # Cast as whoever takes it asks.
+    # Cast to the type that the consumer requests.
     assert pa.array(column, pa.large_string()).type == pa.large_string()
 
 
-def test_numpys_bytes_end_before_their_zeros() -> None:
+def test_numpy_bytes_lose_trailing_zeros() -> None:
     column = np.array([b"a", b"", b"a\0b\0", b"longest"])
     assert hashed(column) == [md5(bytes(value)) for value in column]
     assert hashed(column[::2]) == [md5(bytes(value)) for value in column[::2]]
@@ -204,7 +204,7 @@ def test_numpys_and_pythons_integers(key: bytes) -> None:
     assert hashed([1, None], "siphash24", key=key)[1] is None
 
 
-def test_what_nulls_hide_is_not_seen() -> None:
+def test_bytes_under_nulls_are_not_hashed() -> None:
     values = pa.array(["secret", "b"])
     hidden = pa.Array.from_buffers(pa.string(), 2, [pa.py_buffer(b"\x02"), *values.buffers()[1:]])
     assert hashed(hidden) == [None, md5("b")]
@@ -212,7 +212,7 @@ def test_what_nulls_hide_is_not_seen() -> None:
     assert hashed(pa.nulls(3, pa.string_view())) == [None, None, None]
 
 
-def test_nothing_has_a_type_all_the_same() -> None:
+def test_an_empty_column_has_a_type() -> None:
     for empty in ([], pa.array([], pa.string()), pa.chunked_array([], pa.string()), pl.Series([], dtype=pl.String)):
         column = lanesum.hash_column(empty)
         assert len(column) == 0
@@ -220,7 +220,7 @@ def test_nothing_has_a_type_all_the_same() -> None:
         assert pa.chunked_array(column).type == pa.binary(16)
 
 
-def test_a_column_says_what_it_is() -> None:
+def test_repr_of_a_column_shows_rows_and_type() -> None:
     column = lanesum.hash_column(pa.chunked_array([["a"], [None, "b"]]), output="hex")
     assert (len(column), column.null_count, column.num_chunks) == (3, 1, 2)
     assert repr(column) == "<lanesum.Column of 3 Utf8>"
@@ -234,7 +234,7 @@ def test_long_and_short_values_beside_each_other(backend: str) -> None:
         assert hashed(pa.array(values, kind)) == [md5(value) for value in values]
 
 
-def test_bad_columns_are_named(key: bytes) -> None:
+def test_invalid_columns_are_named_in_the_error(key: bytes) -> None:
     with pytest.raises(TypeError, match="a column of Float64: md5 hashes text and bytes; cast"):
         lanesum.hash_column(pa.array([1.5]))
     with pytest.raises(TypeError, match="a column of Int64: md5 hashes text and bytes; cast"):
@@ -263,7 +263,7 @@ def test_bad_columns_are_named(key: bytes) -> None:
         lanesum.hash_column([], output="uint64")
 
 
-def test_errors_of_whoever_makes_the_column_come_through() -> None:
+def test_errors_of_the_producer_are_raised() -> None:
     def batches():
         yield pa.record_batch({"x": ["a"]})
         raise RuntimeError("the disk is gone")
@@ -284,7 +284,7 @@ def test_more_than_two_gigabytes() -> None:
     assert hashed(column[-2:]) == [md5(row)] * 2
 
 
-def test_what_is_missing_in_objects_is_null() -> None:
+def test_missing_objects_become_nulls() -> None:
     for missing in (None, float("nan"), Decimal("nan"), pd.NA, pd.NaT):
         assert pd.isna(missing)
         in_series = lanesum.hash_column(pd.Series([missing, "abc"], dtype=object), output="hex")
@@ -306,7 +306,7 @@ def test_what_is_missing_in_objects_is_null() -> None:
 @pytest.mark.parametrize(
     ("type", "to"), [(pa.int8(), "int64"), (pa.int32(), "int64"), (pa.uint16(), "uint64"), (pa.bool_(), "one of them")]
 )
-def test_the_remedy_for_other_types(type: pa.DataType, to: str) -> None:
+def test_unsupported_types_suggest_a_cast(type: pa.DataType, to: str) -> None:
     with pytest.raises(TypeError, match=f"siphash24 hashes text, bytes and 64-bit integers; cast it to {to} first"):
         lanesum.hash_column(pa.array([1], type) if to != "one of them" else pa.array([True]), "siphash24", key=KEY)
     with pytest.raises(TypeError, match="dtype int32; .*astype"):
@@ -315,7 +315,7 @@ def test_the_remedy_for_other_types(type: pa.DataType, to: str) -> None:
         lanesum.hash_column(pl.LazyFrame({"a": ["x"]}))
 
 
-def test_objects_of_polars_are_refused() -> None:
+def test_polars_objects_are_refused() -> None:
     """It hands over the addresses of Python's objects."""
     polars = pytest.importorskip("polars")
     objects = polars.Series("names", ["ab", "ab"], dtype=polars.Object)
@@ -339,7 +339,7 @@ class _Taken:
         return self.capsules
 
 
-def test_what_is_not_of_its_type_is_an_error(capfd: pytest.CaptureFixture[str]) -> None:
+def test_data_of_another_type_is_an_error(capfd: pytest.CaptureFixture[str]) -> None:
     batches = iter([pa.record_batch({"a": pa.array([1, 2])})])
     numbers_as_text = pa.RecordBatchReader.from_batches(pa.schema([("a", pa.string())]), batches)
     with pytest.raises(ValueError, match="not of the type that it says"):
@@ -352,12 +352,12 @@ def test_what_is_not_of_its_type_is_an_error(capfd: pytest.CaptureFixture[str]) 
     assert capfd.readouterr() == ("", "")
 
 
-def test_a_frame_of_pandas_with_one_column_is_that_column() -> None:
+def test_a_frame_with_one_column_is_hashed_as_that_column() -> None:
     frame = pd.DataFrame({"e": ["a", "b"]}, index=[5, 7])
     assert lanesum.hash_column(frame).to_pylist() == [hashlib.md5(text).digest() for text in (b"a", b"b")]
 
 
-def test_a_wish_for_another_type_loses_no_hash() -> None:
+def test_a_requested_type_changes_no_hash() -> None:
     key = bytes(range(16))
     rows = [str(row) for row in range(100)]
     numbers = lanesum.hash_column(rows, "siphash24", key=key, output="uint64")
@@ -372,7 +372,7 @@ def test_a_wish_for_another_type_loses_no_hash() -> None:
         assert pa.array(digits, type=pa.int32()).null_count == 0
 
 
-def test_arrays_of_objects_are_no_messages() -> None:
+def test_object_arrays_are_refused_as_messages() -> None:
     rows = np.array([["a", "b"], ["c", "d"]], dtype=object)
     with pytest.raises(TypeError, match="messages has 2 dimensions; give one"):
         lanesum.hash_many(rows)
@@ -395,7 +395,7 @@ def test_a_column_is_assigned_to_a_frame_and_made_an_array() -> None:
     numbers = lanesum.hash_column(["a", "b"], "siphash24", key=key, output="uint64")
     array = np.asarray(numbers)
     assert array.dtype == np.uint64 and array.tolist() == numbers.to_pylist()
-    # A hash beside a null is no float.
+    # A hash next to a null does not become a float.
     some = lanesum.hash_column(rows, "siphash24", key=key, output="uint64")
     assert np.asarray(some).tolist() == some.to_pylist()
     frame["n"] = some
@@ -405,7 +405,7 @@ def test_a_column_is_assigned_to_a_frame_and_made_an_array() -> None:
 
 
 @pytest.mark.parametrize("output", ["binary", "hex", "uint64"])
-def test_a_column_becomes_each_librarys_and_a_pickle(output: str, key: bytes) -> None:
+def test_a_column_converts_to_each_library_and_pickles(output: str, key: bytes) -> None:
     # Two chunks, the second with an offset.
     values = pa.chunked_array([["a", None], pa.array(["x", "b", "c"]).slice(1)])
     column = lanesum.hash_column(values, "siphash24", key=key, output=output)
@@ -425,7 +425,7 @@ def test_a_column_becomes_each_librarys_and_a_pickle(output: str, key: bytes) ->
         lanesum.Column._from_ipc(b"")
 
 
-def test_a_row_is_looked_up_by_its_number() -> None:
+def test_a_row_is_indexed_by_number() -> None:
     column = lanesum.hash_column(pa.chunked_array([["a", None], ["b"]]), output="hex")
     rows = column.to_pylist()
     assert [column[row] for row in range(-3, 3)] == rows * 2
@@ -439,7 +439,7 @@ def test_a_row_is_looked_up_by_its_number() -> None:
         column["0"]  # type: ignore[index]
 
 
-def test_what_a_type_means_is_not_what_it_is_stored_as(key: bytes) -> None:
+def test_extension_types_are_not_hashed_as_their_storage(key: bytes) -> None:
     months = pd.Series(pd.period_range("2020-01", periods=2, freq="M"))
     truths = pa.ExtensionArray.from_storage(pa.bool8(), pa.array([1, 0], pa.int8()))
     for column, words in (
@@ -464,7 +464,7 @@ def test_a_type_of_another_library_is_named(key: bytes) -> None:
             lanesum.hash_column(column, "siphash24", key=key)
 
 
-def test_a_null_of_pyarrow_is_missing() -> None:
+def test_a_pyarrow_null_is_missing() -> None:
     for values in (["a", None], [b"a", None]):
         assert lanesum.hash_column(list(pa.array(values))).to_pylist() == [md5("a"), None]
         with pytest.raises(TypeError, match=r"messages\[1\] is missing; leave it out"):
@@ -472,26 +472,26 @@ def test_a_null_of_pyarrow_is_missing() -> None:
     assert lanesum.hash_many(pa.array(["a", "b"])) == [md5("a"), md5("b")]
 
 
-def test_what_memory_cannot_hold_is_a_memory_error() -> None:
+def test_an_impossible_size_is_a_memory_error() -> None:
     many = pa.Array.from_buffers(pa.binary(0), 2**59, [None, pa.py_buffer(b"")])
     with pytest.raises(MemoryError):
         lanesum.hash_column(many)
 
 
-def test_a_module_that_is_not_pythons_is_no_panic(tmp_path: Path) -> None:
+def test_a_shadowed_datetime_module_causes_no_panic(tmp_path: Path) -> None:
     (tmp_path / "datetime.py").write_text("x = 1\n")
     code = "import lanesum; print(lanesum.hash_column(['a'], output='hex').to_pylist())"
     run = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True)
     assert run.stdout == "['0cc175b9c0f1b6a831c399e269772661']\n", run.stderr
 
 
-def test_many_long_messages_are_hashed_in_their_order() -> None:
+def test_many_long_messages_keep_their_order() -> None:
     messages = [bytes([number]) * (20 << 20) for number in range(9)]
     assert lanesum.hash_many(messages) == [hashlib.md5(message).digest() for message in messages]
 
 
 @pytest.mark.parametrize("kind", ["u8", ">u8", "i8", "<i8"])
-def test_a_masked_array_of_numpys_is_null_where_it_is_masked(kind: str, key: bytes) -> None:
+def test_masked_numpy_values_are_null(kind: str, key: bytes) -> None:
     top = 2**64 - 1 if kind.endswith("u8") else -(2**63)
     numbers = np.ma.array([top, 1, 2], dtype=kind, mask=[False, True, False])
     for column in (numbers, np.ma.array([top, 0, 1, 0, 2], dtype=kind, mask=[0, 0, 1, 0, 0])[::2]):
@@ -507,7 +507,7 @@ def test_a_masked_array_of_numpys_is_null_where_it_is_masked(kind: str, key: byt
     ).digest()
 
 
-def test_what_has_not_been_computed_yet_says_what_computes_it() -> None:
+def test_lazy_data_names_the_method_that_computes_it() -> None:
     class Lazy:
         dtype = np.dtype("U1")
 
@@ -520,7 +520,7 @@ def test_what_has_not_been_computed_yet_says_what_computes_it() -> None:
 
 
 @pytest.mark.parametrize("chunks", [[["a", None, "", "of more than twelve"]], [["a"], [None, "b" * 13]], []])
-def test_text_and_bytes_come_in_the_layout_that_is_asked_for(chunks: list[list[str | None]]) -> None:
+def test_text_and_bytes_use_the_requested_layout(chunks: list[list[str | None]]) -> None:
     given = pa.chunked_array(chunks, pa.string())
     hexadecimal, binary = (lanesum.hash_column(given, output=output) for output in ("hex", "binary"))
     digests = [None if row is None else hashlib.md5(row.encode()) for row in given.to_pylist()]
@@ -537,7 +537,7 @@ def test_text_and_bytes_come_in_the_layout_that_is_asked_for(chunks: list[list[s
             whole.validate(full=True)
 
 
-def test_a_table_comes_in_the_layout_that_is_asked_for(tmp_path: Path) -> None:
+def test_a_table_uses_the_requested_layout(tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(b"a")
     table = lanesum.hash_files([tmp_path / "a", tmp_path / "none"])
     own = pa.table(table)
@@ -550,7 +550,7 @@ def test_a_table_comes_in_the_layout_that_is_asked_for(tmp_path: Path) -> None:
     assert got.to_pylist() == own.to_pylist()
 
 
-def test_a_column_of_a_frame_is_put_there_by_place() -> None:
+def test_a_column_is_assigned_to_a_frame_by_position() -> None:
     frame = pd.DataFrame({"value": ["b", "a", "c"]}).sort_values("value")
     column = lanesum.hash_column(frame["value"], output="hex")
     frame["digest"] = column

@@ -40,7 +40,7 @@ def test_examples_of_the_readme(tmp_path: pathlib.Path, monkeypatch: pytest.Monk
         assert runner.failures == 0
 
 
-def test_methods_say_what_they_do() -> None:
+def test_methods_have_docstrings() -> None:
     for kind in (lanesum.Hash, lanesum.Column):
         for name, method in vars(kind).items():
             if not name.startswith("_"):

@@ -23,7 +23,7 @@ def load(name: str) -> ModuleType:
     return module
 
 
-def test_dvc_builds_the_same_with_our_hashes(tmp_path: Path) -> None:
+def test_dvc_builds_the_same_object_with_lanesum(tmp_path: Path) -> None:
     pytest.importorskip("dvc_data")
     from dvc_data.hashfile import build as dvc
     from dvc_data.hashfile.db.local import LocalHashFileDB
@@ -88,7 +88,7 @@ def bag(folder: Path) -> Path:
     return folder
 
 
-def test_what_is_wrong_with_a_bag_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_problems_of_a_bag_are_printed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     example = load("bag")
 
     def lose(folder: Path, name: str) -> None:
@@ -151,7 +151,7 @@ def test_surrogate_keys() -> None:
 
 
 @pytest.mark.cluster
-def test_dask_loses_no_file_with_a_worker() -> None:
+def test_dask_keeps_all_files_when_a_worker_dies() -> None:
     pytest.importorskip("distributed")
     found = subprocess.run([sys.executable, EXAMPLES / "dask_tree.py"], capture_output=True, text=True, check=False)
     assert found.returncode == 0, found.stderr

@@ -83,7 +83,7 @@ def test_every_executor_gives_the_same_table(few: None, files: list[str], kind: 
     assert told == sorted(told) and told[-1] == (sum(size or 0 for size in alone.column("size")), len(paths))
 
 
-def test_a_tree_on_an_executor_is_as_alone(few: None, files: list[str]) -> None:
+def test_a_tree_on_an_executor_gives_the_same_table(few: None, files: list[str]) -> None:
     root = os.path.dirname(files[0])
     with ThreadPoolExecutor(2) as executor:
         table = lanesum.hash_tree(root, ["md5", "crc32"], executor=executor)
@@ -93,7 +93,7 @@ def test_a_tree_on_an_executor_is_as_alone(few: None, files: list[str]) -> None:
 
 
 @given(st.lists(st.integers(0, 4 << 30)), st.integers(1, 64))
-def test_tasks_are_of_bytes(sizes: list[int], workers: int) -> None:
+def test_tasks_are_bounded_in_bytes(sizes: list[int], workers: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_lanesum, "file_sizes", lambda paths: [sizes[path] for path in paths])
         tasks = executors.pack(range(len(sizes)), workers)
@@ -115,7 +115,7 @@ ITEMS = [item for task in TASKS for item in task]
 
 
 @cluster
-def test_a_worker_that_dies_takes_one_item_with_it() -> None:
+def test_a_dying_worker_loses_one_item() -> None:
     with pool() as executor:
         found = run(Dying(kills="c5"), TASKS, executor)
     assert [line.split()[0] for line in found] == ["failed" if item == "c5" else "did" for item in ITEMS]
@@ -124,7 +124,7 @@ def test_a_worker_that_dies_takes_one_item_with_it() -> None:
 
 
 @cluster
-def test_a_worker_that_is_killed_once_takes_nothing_with_it(tmp_path: Path) -> None:
+def test_a_worker_killed_once_loses_nothing(tmp_path: Path) -> None:
     with pool() as executor:
         found = run(Dying(once=str(tmp_path / "once")), TASKS, executor)
     assert found == [f"did {item}" for item in ITEMS]
@@ -135,7 +135,7 @@ def test_a_worker_that_is_killed_once_takes_nothing_with_it(tmp_path: Path) -> N
     assert run(Dying(), TASKS, executor) == [f"did {item}" for item in ITEMS]
 
 
-def test_a_task_that_raises_is_tried_again_and_named() -> None:
+def test_a_failing_task_is_retried_and_named() -> None:
     with ThreadPoolExecutor(2) as executor:
         found = run(Dying(raises="b7"), TASKS, executor)
     assert found == [
@@ -150,7 +150,7 @@ class Refusing(Executor):
         raise BrokenProcessPool("gone")
 
 
-def test_where_nothing_takes_tasks_every_file_is_named(files: list[str]) -> None:
+def test_a_refusing_executor_gives_every_file_an_error(files: list[str]) -> None:
     table = lanesum.hash_files(files, executor=Refusing())
     assert table.num_rows == len(files) and not table.ok
     assert set(table.column("error")) == {"BrokenProcessPool: gone"}
@@ -180,7 +180,7 @@ def counting(monkeypatch: pytest.MonkeyPatch) -> Counting:
     return Counting(monkeypatch)
 
 
-def test_what_is_in_shards_is_not_hashed_again(
+def test_files_in_shards_are_not_hashed_again(
     few: None, counting: Counting, files: list[str], tmp_path: Path
 ) -> None:
     hashing = partial(lanesum.hash_files, shards=tmp_path / "shards")
@@ -197,7 +197,7 @@ def test_what_is_in_shards_is_not_hashed_again(
         assert list(hashing(files, executor=executor)) == list(first) and counting.since() == 0
 
 
-def test_a_run_that_broke_goes_on(few: None, counting: Counting, files: list[str], tmp_path: Path) -> None:
+def test_an_interrupted_run_resumes(few: None, counting: Counting, files: list[str], tmp_path: Path) -> None:
     class Broke(Exception):
         pass
 
@@ -237,7 +237,7 @@ def test_shards_are_never_stale(counting: Counting, tmp_path: Path, change: str)
     assert counting.since() == 1 and table.column("md5") == expected([str(path)])
 
 
-def test_what_changed_just_before_is_not_kept(counting: Counting, tmp_path: Path) -> None:
+def test_a_file_changed_just_before_is_not_kept(counting: Counting, tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_bytes(b"abc")
     for _ in range(2):
@@ -245,7 +245,7 @@ def test_what_changed_just_before_is_not_kept(counting: Counting, tmp_path: Path
     assert os.listdir(tmp_path / "shards") == []
 
 
-def test_shards_that_are_damaged_are_told_and_hashed_again(
+def test_damaged_shards_are_reported_and_hashed_again(
     few: None, counting: Counting, files: list[str], tmp_path: Path
 ) -> None:
     lanesum.hash_files(files, shards=tmp_path)
@@ -260,7 +260,7 @@ def test_shards_that_are_damaged_are_told_and_hashed_again(
     assert table.column("md5") == expected(files)
 
 
-def test_no_byte_of_a_shard_is_believed_that_changed(
+def test_a_changed_byte_in_a_shard_is_detected(
     counting: Counting, files: list[str], tmp_path: Path
 ) -> None:
     wanted = expected(files[:3])
@@ -290,7 +290,7 @@ def test_no_byte_of_a_shard_is_believed_that_changed(
     assert str(shard) in problem and counting.since() == 3
 
 
-def test_shards_that_are_no_shards_though_their_names_fit(
+def test_broken_files_with_shard_names_are_reported(
     counting: Counting, files: list[str], tmp_path: Path
 ) -> None:
     lanesum.hash_files(files[:3], shards=tmp_path)
@@ -310,7 +310,7 @@ def test_shards_that_are_no_shards_though_their_names_fit(
     assert len(table.problems) >= 3
 
 
-def test_a_shard_is_a_file_of_arrow(counting: Counting, files: list[str], tmp_path: Path) -> None:
+def test_a_shard_is_an_arrow_file(counting: Counting, files: list[str], tmp_path: Path) -> None:
     polars = pytest.importorskip("polars")
     lanesum.hash_files(files[1:], shards=tmp_path)
     (shard,) = tmp_path.iterdir()
@@ -355,14 +355,14 @@ def test_dask(few: None, files: list[str], tmp_path: Path, client: object) -> No
 
 
 @cluster
-def test_dask_names_what_kills_every_worker(client: object) -> None:
-    # Dask gives a worker up that dies in the moment in which it has begun.
+def test_dask_names_the_file_that_kills_every_worker(client: object) -> None:
+    # Dask does not replace a worker that dies at its start.
     found = run(Dying(kills="c5", after=0.3), TASKS, client.get_executor())
     assert [line.split()[0] for line in found] == ["failed" if item == "c5" else "did" for item in ITEMS]
 
 
 @cluster
-def test_dask_without_workers_is_not_waited_for(client: object, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_dask_without_workers_is_given_up(client: object, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_dask, "_LOOK", 0.1)
     monkeypatch.setattr(_dask, "_PATIENCE", 1.0)
     threading.Timer(0.5, client.cluster.scale, (0,)).start()
@@ -376,7 +376,7 @@ def test_dask_without_workers_is_not_waited_for(client: object, monkeypatch: pyt
     assert {line.split()[1].rstrip(":") for line in found} == set(ITEMS)
 
 
-def test_what_is_no_executor_is_named(tmp_path: Path) -> None:
+def test_invalid_executors_are_named(tmp_path: Path) -> None:
     distributed = pytest.importorskip("distributed")
     import lanesum.dask
 
@@ -394,7 +394,7 @@ def test_what_is_no_executor_is_named(tmp_path: Path) -> None:
             call()
 
 
-def test_clients_of_dask_that_cannot_be_waited_for_are_refused(tmp_path: Path) -> None:
+def test_asynchronous_dask_clients_are_refused(tmp_path: Path) -> None:
     distributed = pytest.importorskip("distributed")
     import lanesum.dask
 
@@ -419,14 +419,14 @@ def test_clients_of_dask_that_cannot_be_waited_for_are_refused(tmp_path: Path) -
     asyncio.run(asynchronous())
 
 
-def test_a_pool_that_was_shut_down_before_is_a_wrong_argument(few: None, files: list[str]) -> None:
+def test_a_closed_pool_is_an_invalid_argument(few: None, files: list[str]) -> None:
     executor = ThreadPoolExecutor(1)
     executor.shutdown()
     with pytest.raises(RuntimeError, match="after shutdown"):
         lanesum.hash_files(files, executor=executor)
 
 
-def test_a_key_may_be_any_buffer_on_executors(files: list[str]) -> None:
+def test_executors_accept_any_buffer_as_key(files: list[str]) -> None:
     with ThreadPoolExecutor(1) as executor:
         table = lanesum.hash_files(files[:3], "siphash24", key=memoryview(bytes(16)), executor=Pickling(executor))
     assert table.column("siphash24") == lanesum.hash_files(files[:3], "siphash24", key=bytes(16)).column("siphash24")
@@ -442,7 +442,7 @@ class Pickling(Executor):
         return self.other.submit(*pickle.loads(pickle.dumps((fn, *args))), **kwargs)
 
 
-def test_parquet_looks_at_types_before_it_writes(tmp_path: Path) -> None:
+def test_parquet_checks_types_before_writing(tmp_path: Path) -> None:
     pyarrow = pytest.importorskip("pyarrow")
     import pyarrow.parquet
 
@@ -466,7 +466,7 @@ def test_parquet_looks_at_types_before_it_writes(tmp_path: Path) -> None:
     assert parquet.hash_parquet(paths[0], "id", tmp_path / "out", keep=["n"], algorithm="siphash24", key=key).ok
 
 
-def test_parquet_refuses_what_would_have_no_effect(tmp_path: Path) -> None:
+def test_parquet_refuses_options_without_effect(tmp_path: Path) -> None:
     pyarrow = pytest.importorskip("pyarrow")
     import pyarrow.parquet
 
@@ -511,7 +511,7 @@ def test_parquet_refuses_what_would_have_no_effect(tmp_path: Path) -> None:
         parquet.hash_parquet(tmp_path / "in", "a", 5)
 
 
-def test_parquet_may_have_any_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_parquet_files_may_have_any_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pyarrow = pytest.importorskip("pyarrow")
     import pyarrow.parquet
 
@@ -539,7 +539,7 @@ def test_parquet_may_have_any_name(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 @pytest.mark.parametrize("change", ["replaced", "appended", "gone"])
 @pytest.mark.parametrize("is_while_read", [False, True])
-def test_parquet_that_changes_meanwhile_is_an_error(
+def test_a_parquet_file_that_changes_is_an_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: str, is_while_read: bool
 ) -> None:
     pyarrow = pytest.importorskip("pyarrow")
@@ -579,7 +579,7 @@ def test_parquet_that_changes_meanwhile_is_an_error(
         meddle()
         parts = parquet.Parts(parquet.hash_parquet_task(task, columns={"h": "id"}))
     (part,) = parts
-    # What is overwritten is not whole for a while.
+    # A file that is overwritten is incomplete for a while.
     expected = "No such file" if change == "gone" else "changed while it was read"
     if change != "appended" or not is_while_read:
         assert part.error is not None and expected in part.error
@@ -665,7 +665,7 @@ class Lying(Executor):
         return future
 
 
-def test_what_workers_give_is_what_they_were_asked_for(tmp_path: Path) -> None:
+def test_wrong_rows_from_workers_are_an_error(tmp_path: Path) -> None:
     for name in "abc":
         (tmp_path / name).write_text(name)
     paths = [tmp_path / name for name in "abc"]
@@ -689,7 +689,7 @@ def test_shards_in_the_tree_are_refused(tmp_path: Path) -> None:
     assert lanesum.hash_tree(tmp_path / "tree", shards=tmp_path / "tree-shards").num_rows == 1
 
 
-def test_shards_to_which_links_lead_are_passed_over(tmp_path: Path) -> None:
+def test_linked_shards_are_skipped(tmp_path: Path) -> None:
     tree, shards = tmp_path / "tree", tmp_path / "around" / "shards"
     tree.mkdir()
     shards.mkdir(parents=True)
@@ -710,7 +710,7 @@ def test_shards_to_which_links_lead_are_passed_over(tmp_path: Path) -> None:
         lanesum.hash_tree(tmp_path, follow=True, shards=shards)
 
 
-def test_a_pool_that_is_shut_down_is_not_waited_for(few: None, files: list[str]) -> None:
+def test_a_pool_closed_during_the_run_is_not_waited_for(few: None, files: list[str]) -> None:
     free = threading.Event()
     executor = ThreadPoolExecutor(1)
     executor.submit(free.wait)
@@ -729,7 +729,7 @@ def test_a_pool_that_is_shut_down_is_not_waited_for(few: None, files: list[str])
     assert all(table.column("error"))
 
 
-def test_names_of_surrogates_that_are_utf_8_are_those_of_the_table(tmp_path: Path) -> None:
+def test_surrogate_names_in_utf_8_match_the_table(tmp_path: Path) -> None:
     name = os.fsencode(tmp_path) + b"/\xc3\xa9"
     with open(name, "wb") as file:
         file.write(b"x")
@@ -742,7 +742,7 @@ def test_names_of_surrogates_that_are_utf_8_are_those_of_the_table(tmp_path: Pat
 
 
 class Elsewhere(Executor):
-    """Works in another folder, as a pool that was started there, or a cluster."""
+    """Works in another directory, like a pool that was started there or a cluster."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -760,7 +760,7 @@ class Elsewhere(Executor):
 
 @pytest.fixture
 def folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path]:
-    """Where the workers are, and where we are; both have a file `f` and a folder `shards`."""
+    """The directories of the workers and of this process. Both have a file `f` and a directory `shards`."""
     there, here = tmp_path / "there", tmp_path / "here"
     for folder, content in ((there, "other"), (here, "right")):
         (folder / "shards").mkdir(parents=True)
@@ -770,7 +770,7 @@ def folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path
     return there, here
 
 
-def test_relative_paths_are_those_of_this_process(folders: tuple[Path, Path]) -> None:
+def test_relative_paths_are_resolved_in_this_process(folders: tuple[Path, Path]) -> None:
     there, here = folders
     os.rmdir("shards")
     for paths in (["f"], [b"f"], ["./f", "../there/f", "", str(here / "f")]):
@@ -782,7 +782,7 @@ def test_relative_paths_are_those_of_this_process(folders: tuple[Path, Path]) ->
     assert table.ok and table.column("md5") == [hashlib.md5(b"right").digest()]
 
 
-def test_relative_shards_are_in_the_folder_of_this_process(folders: tuple[Path, Path]) -> None:
+def test_relative_shards_are_in_the_working_directory(folders: tuple[Path, Path]) -> None:
     there, _ = folders
     # So that it has settled.
     time.sleep(3.1)
@@ -796,7 +796,7 @@ def test_relative_shards_are_in_the_folder_of_this_process(folders: tuple[Path, 
 @cluster
 @cluster
 @pytest.mark.parametrize("context", ["fork", "forkserver"])
-def test_a_program_that_its_workers_cannot_import_is_told(tmp_path: Path, context: str) -> None:
+def test_a_program_that_workers_cannot_import_is_reported(tmp_path: Path, context: str) -> None:
     program = tmp_path / "program.py"
     program.write_text(
         "import multiprocessing, sys, lanesum\n"
@@ -814,7 +814,7 @@ def test_a_program_that_its_workers_cannot_import_is_told(tmp_path: Path, contex
 
 @pytest.mark.parametrize("has_come", [False, True])
 @pytest.mark.parametrize("method", ["fork", "spawn"])
-def test_a_worker_that_dies_first_may_be_no_files_fault(has_come: bool, method: str) -> None:
+def test_a_worker_that_dies_first_blames_no_file(has_come: bool, method: str) -> None:
     # By another name than one for which there is another pool.
     class WorkerCrashedError(Exception):
         pass
@@ -838,7 +838,7 @@ def test_a_worker_that_dies_first_may_be_no_files_fault(has_come: bool, method: 
 
 
 @pytest.mark.parametrize("context", ["fork", "forkserver", "spawn"])
-def test_a_pool_that_was_started_elsewhere_reads_what_is_here(folders: tuple[Path, Path], context: str) -> None:
+def test_a_pool_started_elsewhere_reads_the_working_directory(folders: tuple[Path, Path], context: str) -> None:
     there, here = folders
     os.chdir(there)
     with ProcessPoolExecutor(1, multiprocessing.get_context(context)) as executor:
@@ -848,7 +848,7 @@ def test_a_pool_that_was_started_elsewhere_reads_what_is_here(folders: tuple[Pat
     assert table.column("md5") == [hashlib.md5(b"right").digest()]
 
 
-def test_another_file_of_the_same_name_is_an_error(tmp_path: Path) -> None:
+def test_a_replaced_file_is_an_error(tmp_path: Path) -> None:
     for name in ("a", "b", "grown", "empty"):
         (tmp_path / name).write_text(name if name != "empty" else "")
     paths = [str(tmp_path / name) for name in ("a", "b", "grown", "empty")]
@@ -870,7 +870,7 @@ def test_another_file_of_the_same_name_is_an_error(tmp_path: Path) -> None:
     assert [digest is None for digest in table.column("md5")] == [False, True, False, False]
 
 
-def test_parquet_is_read_and_written_in_the_folder_of_this_process(folders: tuple[Path, Path]) -> None:
+def test_parquet_paths_are_relative_to_the_working_directory(folders: tuple[Path, Path]) -> None:
     pyarrow = pytest.importorskip("pyarrow")
     import pyarrow.parquet
 

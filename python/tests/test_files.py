@@ -40,7 +40,7 @@ def digests(table: Files, algorithm: str) -> dict[str, bytes]:
 
 @pytest.mark.parametrize("threads", [None, 1, 3])
 @pytest.mark.parametrize("io", ["auto", "read", "mmap"])
-def test_a_tree_is_as_hashlib_has_it(tree: Path, threads: int | None, io: str) -> None:
+def test_tree_digests_agree_with_hashlib(tree: Path, threads: int | None, io: str) -> None:
     table = lanesum.hash_tree(tree, ["sha256", "md5"], threads=threads, io=io)
     assert table.ok and table.num_rows == 150
     assert table.column_names == ["path", "size", "modified", "sha256", "md5", "error", "path_bytes"]
@@ -56,7 +56,7 @@ def test_a_tree_is_as_hashlib_has_it(tree: Path, threads: int | None, io: str) -
 
 @settings(max_examples=50)
 @given(st.lists(st.binary(max_size=300), max_size=40), st.sampled_from(["md5", "sha1", "sha512", "blake3"]))
-def test_rows_come_in_the_order_of_the_paths(tmp_path: Path, contents: list[bytes], algorithm: str) -> None:
+def test_rows_are_in_path_order(tmp_path: Path, contents: list[bytes], algorithm: str) -> None:
     paths = [write(tmp_path / str(place), content) for place, content in enumerate(contents)]
     paths.reverse()
     table = lanesum.hash_files(paths, algorithm)
@@ -83,7 +83,7 @@ def test_names_may_be_any_bytes(tmp_path: Path, name: bytes) -> None:
     os.unlink(path)
 
 
-def test_a_file_that_fails_is_a_row(tmp_path: Path) -> None:
+def test_a_failed_file_is_a_row(tmp_path: Path) -> None:
     good = write(tmp_path / "good", b"abc")
     (tmp_path / "link").symlink_to("nowhere")
     (tmp_path / "loop").symlink_to("loop")
@@ -114,12 +114,12 @@ def test_an_unreadable_file_is_a_row(tmp_path: Path) -> None:
         if os.geteuid() == 0:
             os.seteuid(65534)
         found = lanesum.hash_files([path]).column("error")
-        # Nobody else may even look below the folder of pytest's own.
+        # Other users cannot enter the directory of pytest.
         os._exit(0 if found == [os.strerror(errno.EACCES)] else 1)
     assert os.waitpid(child, 0)[1] == 0
 
 
-def test_what_is_no_regular_file_in_a_tree_is_passed_over_and_named(tmp_path: Path) -> None:
+def test_special_files_in_a_tree_are_skipped_and_named(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "fifo")
     write(tmp_path / "file", b"abc")
     table = lanesum.hash_tree(tmp_path)
@@ -147,7 +147,7 @@ def test_errors_name_a_path_as_it_was_given(tmp_path: Path, monkeypatch: pytest.
         assert raised.value.filename in (os.fspath(name), os.path.join(name, name))
 
 
-def test_links_are_left_out_or_followed_and_no_loop_is_lost(tmp_path: Path) -> None:
+def test_links_are_skipped_or_followed_and_loops_reported(tmp_path: Path) -> None:
     write(tmp_path / "file", b"abc")
     (tmp_path / "link").symlink_to("file")
     (tmp_path / "loop").symlink_to(".")
@@ -158,7 +158,7 @@ def test_links_are_left_out_or_followed_and_no_loop_is_lost(tmp_path: Path) -> N
     assert [path for path, what in table.skipped] == [str(tmp_path / "loop")]
 
 
-def test_a_fifo_that_is_named_is_read(tmp_path: Path) -> None:
+def test_a_fifo_given_by_name_is_read(tmp_path: Path) -> None:
     fifo = tmp_path / "fifo"
     os.mkfifo(fifo)
     writer = threading.Thread(target=lambda: fifo.write_bytes(b"abc" * 100_000))
@@ -188,7 +188,7 @@ def test_a_file_that_changes_while_it_is_read_has_no_digest(tmp_path: Path) -> N
     assert row["error"] == "changed while it was read" and row["md5"] is None
 
 
-def test_trees_leave_out_what_they_are_told_to(tmp_path: Path) -> None:
+def test_trees_exclude_patterns(tmp_path: Path) -> None:
     for name in ("a.tmp", "b.txt", "c.log"):
         write(tmp_path / name, b"x")
     write(tmp_path / ".gitignore", b"*.log\n")
@@ -251,7 +251,7 @@ def test_trees_leave_out_what_they_are_told_to(tmp_path: Path) -> None:
         (lambda: lanesum.etags([], io="direct"), ValueError, "direct"),
     ],
 )
-def test_wrong_arguments_have_pythons_exceptions(call: object, kind: type[Exception], words: str) -> None:
+def test_invalid_arguments_raise_standard_exceptions(call: object, kind: type[Exception], words: str) -> None:
     with pytest.raises(kind, match=words) as raised:
         call()
     if isinstance(raised.value, OSError):
@@ -271,7 +271,7 @@ def test_keyed_algorithms(tmp_path: Path) -> None:
     assert digest == lanesum.siphash24_128(b"abc", key=key).digest()
 
 
-def test_progress_is_told_and_may_raise(tree: Path) -> None:
+def test_progress_is_reported_and_may_raise(tree: Path) -> None:
     told: list[tuple[int, int]] = []
     table = lanesum.hash_tree(tree, progress=lambda size, files: told.append((size, files)))
     assert told == sorted(told) and told[-1] == (sum(table.column("size")), 150)
@@ -287,7 +287,7 @@ def test_progress_is_told_and_may_raise(tree: Path) -> None:
     assert lanesum.hash_tree(tree, progress=True).ok
 
 
-def test_what_is_raised_has_nothing_to_do_with_tqdm(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_errors_without_tqdm_have_no_context(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "tqdm", None)
     with pytest.raises(FileNotFoundError) as raised:
         lanesum.hash_tree(tree / "nowhere", progress=True)
@@ -300,7 +300,7 @@ def test_what_is_raised_has_nothing_to_do_with_tqdm(tree: Path, monkeypatch: pyt
     assert " files, " in drawn.getvalue() and " MB/s" in drawn.getvalue()
 
 
-def test_results_are_neither_true_nor_false_and_are_pickled(tmp_path: Path) -> None:
+def test_results_have_no_truth_value_and_pickle(tmp_path: Path) -> None:
     table = lanesum.hash_files([tmp_path / "missing"])
     with pytest.raises(TypeError, match="ok"):
         bool(table)
@@ -320,7 +320,7 @@ def test_other_libraries_read_tables(tree: Path) -> None:
     assert arrow.column("md5").to_pylist() == expected and str(arrow.schema.field("md5").type) == "fixed_size_binary[16]"
     assert table.to_polars()["md5"].to_list() == expected
     assert table.to_pandas()["md5"].tolist() == expected
-    # A size beside one that is missing is no float, and a name that is no UTF-8 is no trouble.
+    # A size next to a missing one does not become a float, and names that are not UTF-8 work.
     name = os.fsencode(tree) + b"/\xff"
     write(Path(os.fsdecode(name)), b"abc")
     frame = lanesum.hash_files([name, "nowhere"]).to_pandas()
@@ -331,7 +331,7 @@ def test_other_libraries_read_tables(tree: Path) -> None:
     assert pytest.importorskip("pyarrow").table(lanesum.hash_files([])).num_rows == 0
 
 
-def test_etags_are_of_parts(tmp_path: Path) -> None:
+def test_etags_depend_on_the_parts(tmp_path: Path) -> None:
     content = bytes(range(256)) * 100
     path = write(tmp_path / "file", content)
     parts = [hashlib.md5(content[begin : begin + 1000]).digest() for begin in range(0, len(content), 1000)]
@@ -347,7 +347,7 @@ def test_etags_are_of_parts(tmp_path: Path) -> None:
         lanesum.etag(path, 1)
 
 
-def test_threads_beside_one_another(tree: Path) -> None:
+def test_several_threads_hash_at_once(tree: Path) -> None:
     expected = digests(lanesum.hash_tree(tree), "md5")
     wrong: list[object] = []
 
@@ -365,7 +365,7 @@ def test_threads_beside_one_another(tree: Path) -> None:
     assert not wrong
 
 
-def test_others_run_meanwhile(tmp_path: Path) -> None:
+def test_other_threads_run_while_files_are_read(tmp_path: Path) -> None:
     """The interpreter's lock is free while files are read: a FIFO is waited for, and this thread writes to it."""
     fifo = tmp_path / "fifo"
     os.mkfifo(fifo)
@@ -378,7 +378,7 @@ def test_others_run_meanwhile(tmp_path: Path) -> None:
     assert found == [hashlib.md5(b"abc").digest()]
 
 
-def test_a_key_that_does_nothing_is_refused(tmp_path: Path) -> None:
+def test_a_key_without_effect_is_refused(tmp_path: Path) -> None:
     with pytest.raises(TypeError, match="key= does nothing for md5, sha256"):
         lanesum.hash_files([tmp_path], ["md5", "sha256"], key=bytes(16))
     with pytest.raises(TypeError, match="key= does nothing for md5"):
@@ -388,7 +388,7 @@ def test_a_key_that_does_nothing_is_refused(tmp_path: Path) -> None:
             lanesum.hash_files([tmp_path], "siphash24", key=key)  # type: ignore[arg-type]
 
 
-def test_the_algorithms_of_files_are_told(tmp_path: Path) -> None:
+def test_file_algorithms_are_listed(tmp_path: Path) -> None:
     path = write(tmp_path / "file", b"abc")
     assert {"md5", "sha256", "siphash24"} <= set(lanesum.file_algorithms)
     keyed = [name for name in lanesum.file_algorithms if "siphash" in name]
@@ -403,7 +403,7 @@ def test_a_file_may_be_the_root(tmp_path: Path) -> None:
     assert repr(lanesum.hash_files([])).startswith("<Files: 0 rows of path")
 
 
-def test_what_functions_return_has_a_public_name(tmp_path: Path) -> None:
+def test_return_types_have_public_names(tmp_path: Path) -> None:
     path = write(tmp_path / "file", b"abc")
     lanesum.write_list(lanesum.hash_files([path]), tmp_path / "list")
     assert type(lanesum.hash_files([path])) is lanesum.Files
@@ -413,7 +413,7 @@ def test_what_functions_return_has_a_public_name(tmp_path: Path) -> None:
     assert type(lanesum.read_list(tmp_path / "list")) is lanesum.Table
 
 
-def test_paths_may_be_a_column_of_pyarrow(tree: Path) -> None:
+def test_paths_may_be_a_pyarrow_column(tree: Path) -> None:
     pyarrow = pytest.importorskip("pyarrow")
     paths = [str(path) for path in tree.rglob("*") if path.is_file()]
     for column in (pyarrow.array(paths), pyarrow.chunked_array([paths[:1], paths[1:]])):

@@ -11,7 +11,7 @@ import lanesum
 
 
 @pytest.mark.parametrize("kind", ["i8", "u8"])
-def test_numbers_of_the_other_byte_order(kind: str, key: bytes) -> None:
+def test_numbers_of_foreign_byte_order(kind: str, key: bytes) -> None:
     for order in "<>=":
         array = np.array([1, 2, 2**40], order + kind)
         column = lanesum.hash_column(array, "siphash24", key=key)
@@ -23,7 +23,7 @@ def test_numbers_of_the_other_byte_order(kind: str, key: bytes) -> None:
         )
 
 
-def test_a_column_of_structs_is_no_table() -> None:
+def test_a_column_of_structs_is_not_a_table() -> None:
     texts = pa.array(["a", "b"])
     plain = pa.StructArray.from_arrays([texts], ["x"])
     with_null = pa.StructArray.from_arrays([texts], ["x"], mask=pa.array([False, True]))
@@ -80,14 +80,14 @@ def broken_columns() -> dict[str, pa.Array]:
 
 
 @pytest.mark.parametrize("name", ["falling", "large", "view"])
-def test_places_that_are_not_there(name: str, key: bytes) -> None:
+def test_invalid_offsets_are_refused(name: str, key: bytes) -> None:
     refused(broken_columns()[name], key)
 
 
 @pytest.mark.parametrize(
     "name", ["index too large", "index below zero", "index of nothing", "dictionary of falling offsets"]
 )
-def test_indices_that_are_not_there(name: str, key: bytes) -> None:
+def test_invalid_dictionary_indices_are_refused(name: str, key: bytes) -> None:
     refused(broken_columns()[name], key)
 
 
@@ -103,7 +103,7 @@ def refused(column: pa.Array, key: bytes) -> None:
         lanesum.surrogate_key(batch)
 
 
-def test_under_a_null_anything_may_stand() -> None:
+def test_invalid_indices_under_nulls_are_ignored() -> None:
     indices = pa.Array.from_buffers(
         pa.int8(), 2, [pa.py_buffer(b"\x01"), pa.py_buffer(b"\x01\x63")]
     )
@@ -111,7 +111,7 @@ def test_under_a_null_anything_may_stand() -> None:
     assert lanesum.hash_column(column).to_pylist() == lanesum.hash_column(["b", None]).to_pylist()
 
 
-def test_no_rows_of_somewhere_else() -> None:
+def test_empty_slices_have_no_rows() -> None:
     for kind in [pa.string(), pa.large_string(), pa.string_view()]:
         column = pa.array(["a", "b", "c" * 20], kind)
         for start in range(4):
@@ -126,7 +126,7 @@ def test_no_rows_of_somewhere_else() -> None:
     ],
     ids=repr,
 )  # fmt: skip
-def test_scalars_of_numpy_are_no_messages(scalar: np.generic) -> None:
+def test_numpy_scalars_are_refused_as_messages(scalar: np.generic) -> None:
     objects = np.empty(2, object)
     objects[:] = ["a", scalar]
     for refused in [
@@ -141,7 +141,7 @@ def test_scalars_of_numpy_are_no_messages(scalar: np.generic) -> None:
             refused()
 
 
-def test_text_and_bytes_of_numpy_are_messages() -> None:
+def test_numpy_text_and_bytes_are_messages() -> None:
     expected = lanesum.hash_many(["a", "b"])
     assert lanesum.hash_many([np.str_("a"), np.bytes_(b"b")]) == expected
     assert lanesum.hash_many([np.frombuffer(b"a", np.uint8), np.array([98], np.uint8)]) == expected
@@ -149,7 +149,7 @@ def test_text_and_bytes_of_numpy_are_messages() -> None:
 
 
 @pytest.mark.parametrize("given", [{"a": "b"}, {}, {"a"}, frozenset(), set()], ids=repr)
-def test_dicts_and_sets_are_no_sequences(given: object) -> None:
+def test_dicts_and_sets_are_refused(given: object) -> None:
     for function in (lanesum.hash_column, lanesum.hash_many):
         with pytest.raises(TypeError, match=f"is a {type(given).__name__}, .*give a list"):
             function(given)  # type: ignore[arg-type]
@@ -157,7 +157,7 @@ def test_dicts_and_sets_are_no_sequences(given: object) -> None:
 
 
 class Given:
-    """What somebody keeps of another's array."""
+    """Capsules of an array that another object has consumed."""
 
     def __init__(self, array: pa.Array) -> None:
         self.capsules = array.__arrow_c_array__()
@@ -166,7 +166,7 @@ class Given:
         return self.capsules
 
 
-def test_what_another_took_out_of_its_capsules_is_not_read() -> None:
+def test_consumed_capsules_are_refused() -> None:
     texts = pa.array([f"secret {row}" for row in range(1000)])
     for array in [texts, pa.RecordBatch.from_arrays([texts], ["a"])]:
         given = Given(array)
@@ -178,28 +178,28 @@ def test_what_another_took_out_of_its_capsules_is_not_read() -> None:
                 hashed(given)
 
 
-def test_a_frame_without_columns_is_not_its_index() -> None:
+def test_a_frame_without_columns_is_refused() -> None:
     frame = pd.DataFrame({"name": ["x", "y"]}, index=["ada", "bob"])
     for without in [frame.select_dtypes("datetime"), pd.DataFrame()]:
         with pytest.raises(ValueError, match="column is a table of 0 columns"):
             lanesum.hash_column(without)
 
 
-def test_numbers_that_lie_at_odd_addresses(key: bytes) -> None:
+def test_unaligned_numbers(key: bytes) -> None:
     records = np.zeros(3, [("flag", "u1"), ("id", "i8")])
     records["id"] = [1, 2, -3]
     found = lanesum.hash_column(records["id"], "siphash24", key=key).to_pylist()
     assert found == lanesum.hash_column([1, 2, -3], "siphash24", key=key).to_pylist()
 
 
-def test_hashlibs_flag_is_whatever_is_true_or_false() -> None:
+def test_usedforsecurity_accepts_any_truth_value() -> None:
     for flag in [True, 0, None, "no"]:
         hashed = lanesum.md5(b"a", usedforsecurity=flag)  # type: ignore[arg-type]
         assert hashed.digest() == lanesum.md5(b"a").digest()
 
 
 class Inches(pa.ExtensionType):  # type: ignore[misc]
-    """A type of somebody's own."""
+    """An extension type."""
 
     def __init__(self) -> None:
         super().__init__(pa.int32(), "lanesum.inches")
@@ -212,7 +212,7 @@ class Inches(pa.ExtensionType):  # type: ignore[misc]
         return cls()
 
 
-def test_a_dictionary_means_what_its_values_mean(key: bytes) -> None:
+def test_a_dictionary_has_the_type_of_its_values(key: bytes) -> None:
     def dictionary(values: pa.Array) -> pa.Array:
         return pa.DictionaryArray.from_arrays(pa.array([0]), values)
 

@@ -23,7 +23,7 @@ import lanesum
 from lanesum import _lanesum
 
 ABC = hashlib.md5(b"abc").hexdigest()
-# What `aws s3api head-object` prints.
+# The output of `aws s3api head-object`.
 HEAD = f'{{"ContentLength": 3, "ETag": "\\"{ABC}\\""}}\n'.encode()
 BOTH = {"path": "p", "md5": ABC, "sha1": "0" * 40}
 SETTINGS = settings(max_examples=100)
@@ -99,7 +99,7 @@ def test_verdicts_of_a_list(folder: Path) -> None:
     assert found.counts["match"] == 1 and found.counts["bad_lists"] == 0
 
 
-def test_a_check_of_nothing_is_not_ok(folder: Path) -> None:
+def test_an_empty_check_is_not_ok(folder: Path) -> None:
     Path("list").write_text("# nothing\n")
     found = lanesum.check("list")
     assert not found.ok and found.num_rows == 0 and found.problems
@@ -110,7 +110,7 @@ def test_a_check_of_nothing_is_not_ok(folder: Path) -> None:
     assert not found.ok and found.column("verdict") == ["missing"] and "none of those" in found.problems[0]
 
 
-def test_names_are_looked_up_in_the_root(folder: Path) -> None:
+def test_names_are_relative_to_the_root(folder: Path) -> None:
     (folder / "below").mkdir()
     Path("below/list").write_text(f"{ABC}  /a\n")
     assert lanesum.check("below/list", root=".").ok
@@ -126,7 +126,7 @@ def test_a_list_may_be_keyed(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("format", ["gnu", "tag", "hashdeep", "md5deep", "bagit", "csv", "json", "jsonl"])
-def test_what_is_written_is_read_again_and_checked(folder: Path, format: str) -> None:
+def test_written_lists_are_read_and_checked(folder: Path, format: str) -> None:
     algorithm = "sha512" if format == "bagit" else "md5"
     table = lanesum.hash_files(["a", "b"], algorithm)
     lanesum.write_list(table, "list", format)
@@ -137,7 +137,7 @@ def test_what_is_written_is_read_again_and_checked(folder: Path, format: str) ->
         assert again.column("modified") == table.column("modified") and again.column("size") == [3, 3]
 
 
-def test_several_algorithms_are_one_row(folder: Path) -> None:
+def test_several_algorithms_share_one_row(folder: Path) -> None:
     table = lanesum.hash_files(["a", "b"], ["md5", "sha256", "crc32"])
     buffer = io.BytesIO()
     lanesum.write_list(table, buffer, "tag")
@@ -151,7 +151,7 @@ NAMES = st.binary(min_size=1, max_size=30).filter(lambda name: b"\0" not in name
 
 @SETTINGS
 @given(st.lists(NAMES, min_size=1, max_size=10, unique=True), st.sampled_from(["gnu", "tag", "csv", "jsonl"]))
-def test_names_of_any_bytes_go_through_lists(tmp_path: Path, names: list[bytes], format: str) -> None:
+def test_names_of_any_bytes_round_trip(tmp_path: Path, names: list[bytes], format: str) -> None:
     rows = [{"path": name, "md5": hashlib.md5(name).hexdigest()} for name in names]
     buffer = io.BytesIO()
     lanesum.write_list(rows, buffer, format)
@@ -160,7 +160,7 @@ def test_names_of_any_bytes_go_through_lists(tmp_path: Path, names: list[bytes],
     assert again.column("md5") == [hashlib.md5(name).digest() for name in names]
 
 
-def test_rows_come_from_other_libraries(folder: Path) -> None:
+def test_rows_of_other_libraries_are_written(folder: Path) -> None:
     table = lanesum.hash_files(["a", "b"])
     expected = io.BytesIO()
     lanesum.write_list(table, expected, "csv")
@@ -233,7 +233,7 @@ def test_rows_come_from_other_libraries(folder: Path) -> None:
         (lambda: lanesum.write_list(lanesum.hash_files(["nowhere"]), "out"), ValueError, "nowhere: No such file"),
     ],
 )
-def test_wrong_arguments_have_pythons_exceptions(
+def test_invalid_arguments_raise_standard_exceptions(
     folder: Path, call: object, kind: type[Exception], words: str
 ) -> None:
     Path("list").write_text(LINES["match"] + "\n")
@@ -244,7 +244,7 @@ def test_wrong_arguments_have_pythons_exceptions(
     assert not Path("out").exists() and not [name for name in os.listdir() if name.endswith(".tmp")]
 
 
-def test_a_descriptor_is_no_path(folder: Path) -> None:
+def test_a_descriptor_is_refused_as_path(folder: Path) -> None:
     Path("list").write_text(LINES["match"] + "\n")
     reader, writer = os.pipe()
     for call in (lambda: lanesum.read_list(reader), lambda: lanesum.check("list", root=reader)):
@@ -257,14 +257,14 @@ def test_a_descriptor_is_no_path(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["\u65e5" * 80, "\U0001f600" * 63, os.fsdecode(b"\xff" * 250), "a" * 255])
-def test_a_list_may_have_any_name_that_the_system_takes(folder: Path, name: str) -> None:
+def test_a_list_may_have_any_valid_name(folder: Path, name: str) -> None:
     for _ in range(2):
         lanesum.write_list([{"path": "a", "md5": ABC}], name)
         assert (folder / name).read_text() == f"{ABC}  a\n"
 
 
 @pytest.mark.parametrize("name", ["", "new/", "folder/", "file/", "new/.", "folder/..", b"", b"new/", "nowhere/new/"])
-def test_a_list_is_refused_as_open_refuses_its_name(folder: Path, name: str | bytes) -> None:
+def test_an_invalid_list_name_fails_as_open_does(folder: Path, name: str | bytes) -> None:
     (folder / "folder").mkdir()
     (folder / "file").touch()
     before = sorted(os.listdir())
@@ -276,7 +276,7 @@ def test_a_list_is_refused_as_open_refuses_its_name(folder: Path, name: str | by
     assert sorted(os.listdir()) == before and (folder / "file").read_bytes() == b""
 
 
-def test_a_list_is_replaced_whole_and_keeps_its_mode(folder: Path) -> None:
+def test_a_list_is_replaced_atomically_and_keeps_its_mode(folder: Path) -> None:
     out = folder / "out"
     out.write_text("before")
     out.chmod(0o640)
@@ -286,7 +286,7 @@ def test_a_list_is_replaced_whole_and_keeps_its_mode(folder: Path) -> None:
 
 @SETTINGS
 @given(st.dictionaries(st.sampled_from("abcdef"), st.binary(max_size=3)), st.dictionaries(st.sampled_from("abcdef"), st.binary(max_size=3)), st.booleans())
-def test_compare_is_ok_when_the_program_says_so(
+def test_compare_is_ok_as_in_the_program(
     tmp_path_factory: pytest.TempPathFactory, before: dict[str, bytes], now: dict[str, bytes], quick: bool
 ) -> None:
     sides = []
@@ -306,7 +306,7 @@ def test_compare_is_ok_when_the_program_says_so(
             assert (classes[name] == "equal") == (before[name] == now[name])
 
 
-def test_a_list_beside_a_tree(folder: Path) -> None:
+def test_a_list_is_compared_with_a_tree(folder: Path) -> None:
     tree = folder / "tree"
     tree.mkdir()
     for name in "abc":
@@ -321,7 +321,7 @@ def test_a_list_beside_a_tree(folder: Path) -> None:
     assert not found.ok and found.problems and found.num_rows == 0
 
 
-def test_every_format_has_its_name() -> None:
+def test_every_format_has_a_name() -> None:
     assert {"gnu", "tag", "csv", "s3"} <= {name for name, _ in _lanesum.formats()}
     assert sys.version_info >= (3, 11)
 
@@ -342,7 +342,7 @@ def test_an_empty_list_among_several_is_named(folder: Path) -> None:
     assert problem.startswith("none: ")
 
 
-def test_a_line_that_is_none_is_ok_unless_strict_or_cut(folder: Path) -> None:
+def test_an_invalid_line_fails_if_strict_or_truncated(folder: Path) -> None:
     (folder / "odd").write_text(f"{ABC}  a\n{ABC[:20]}\n")
     table = lanesum.check("odd")
     assert table.ok and table.problems and table.counts["malformed"] == 1
@@ -351,7 +351,7 @@ def test_a_line_that_is_none_is_ok_unless_strict_or_cut(folder: Path) -> None:
     assert not lanesum.check("cut").ok
 
 
-def test_algorithms_that_are_asked_for_must_be_there(folder: Path) -> None:
+def test_a_requested_algorithm_must_be_present(folder: Path) -> None:
     rows = [{"path": "a", "md5": ABC, "sha1": "0" * 40}, {"path": "b", "md5": ABC}]
     with pytest.raises(ValueError, match="b: it lacks sha1"):
         lanesum.write_list(rows, folder / "list", "tag", algorithms=["md5", "sha1"])
@@ -360,7 +360,7 @@ def test_algorithms_that_are_asked_for_must_be_there(folder: Path) -> None:
     assert lanesum.read_list(folder / "list").column("md5") == [bytes.fromhex(ABC)] * 2
 
 
-def test_names_of_algorithms_are_as_hash_tree_takes_them(folder: Path) -> None:
+def test_algorithm_names_are_those_of_hash_tree(folder: Path) -> None:
     lanesum.write_list([BOTH], "list", algorithms="SHA1")
     assert (folder / "list").read_text() == f"{'0' * 40}  p\n"
     wide = lanesum.hash_files(["a"], "siphash24_128", key=bytes(16))
@@ -368,7 +368,7 @@ def test_names_of_algorithms_are_as_hash_tree_takes_them(folder: Path) -> None:
     assert lanesum.check("list", key=bytes(16)).ok
 
 
-def test_sides_that_are_no_lists_raise_nothing(folder: Path) -> None:
+def test_invalid_sides_are_reported_without_an_exception(folder: Path) -> None:
     (folder / "tree").mkdir()
     (folder / "empty").touch()
     (folder / "bad").write_text(f"{ABC}  a\nwords\n")
@@ -393,7 +393,7 @@ def test_lines_are_counted_in_words(folder: Path) -> None:
         assert problem == f"list: {count} line{'s' * (count - 1)} of MD6 not checked"
 
 
-def test_a_list_that_cannot_be_opened_is_a_wrong_argument(folder: Path) -> None:
+def test_an_unreadable_list_raises(folder: Path) -> None:
     Path("list").write_text(LINES["match"] + "\n")
     os.chmod("list", 0)
     os.chmod(folder, 0o755)
@@ -416,12 +416,12 @@ def test_a_list_in_a_pipe(folder: Path) -> None:
         assert lanesum.read_list(f"/dev/fd/{child.stdout.fileno()}").column("path") == ["a"]
 
 
-def test_nothing_has_not_failed(folder: Path) -> None:
+def test_no_files_are_ok(folder: Path) -> None:
     (folder / "none").mkdir()
     assert lanesum.hash_files([]).ok and lanesum.hash_tree("none").ok
 
 
-def test_what_is_there_keeps_what_it_is(tmp_path: Path) -> None:
+def test_links_and_devices_are_kept_when_written_to(tmp_path: Path) -> None:
     """Links lead where they led, names of one file are names of one file, and a device stays one."""
     rows = [{"path": "a", "md5": hashlib.md5(b"").digest()}]
     lanesum.write_list(rows, tmp_path / "expected")
@@ -451,7 +451,7 @@ def test_what_is_there_keeps_what_it_is(tmp_path: Path) -> None:
         assert os.stat("/dev/null").st_rdev == before.st_rdev
 
 
-def test_standard_input_is_nobodys_file(folder: Path) -> None:
+def test_a_name_of_standard_input_needs_a_root(folder: Path) -> None:
     (folder / "-").write_bytes(b"abc")
     (folder / "list").write_text(f"{ABC}  -\n")
     (row,) = lanesum.check("list")
@@ -484,7 +484,7 @@ def test_a_row_that_cannot_be_written_is_named(folder: Path, row: object, kind: 
     assert not (folder / "list").exists()
 
 
-def test_what_pandas_makes_of_missing_values_is_missing(folder: Path) -> None:
+def test_missing_pandas_values_are_missing(folder: Path) -> None:
     frame = pd.DataFrame({"path": ["a", "b"], "size": [3, None], "md5": [ABC, ABC], "sha1": [None, "0" * 40]})
     lanesum.write_list(frame.to_dict("records"), "list", "csv")
     assert [(row["path"], row["size"], row["sha1"]) for row in lanesum.read_list("list")] == [
@@ -494,7 +494,7 @@ def test_what_pandas_makes_of_missing_values_is_missing(folder: Path) -> None:
     assert lanesum.check("list", ignore_missing=True).counts["mismatch"] == 1
 
 
-def test_times_lose_no_digit(folder: Path) -> None:
+def test_times_keep_nanoseconds(folder: Path) -> None:
     os.utime("a", ns=(1, 1_700_000_000_123_456_789))
     table = lanesum.hash_files(["a"])
     for rows in (table, table.to_pyarrow(), table.to_polars(), table.to_pandas().to_dict("records")):
@@ -508,7 +508,7 @@ def test_times_lose_no_digit(folder: Path) -> None:
         lanesum.write_list(without_zone, "list", "csv")
 
 
-def test_a_key_is_no_key_of_lines_without_one(tmp_path: Path) -> None:
+def test_a_key_for_unkeyed_algorithms_is_refused(tmp_path: Path) -> None:
     (tmp_path / "a").write_text("a")
     table = lanesum.hash_files([tmp_path / "a"])
     lanesum.write_list(table, tmp_path / "list")
@@ -521,7 +521,7 @@ def test_a_key_is_no_key_of_lines_without_one(tmp_path: Path) -> None:
     assert any("read as siphash24-128: the files have changed, or" in it for it in checked.problems)
 
 
-def test_a_file_that_takes_a_part_gets_the_rest(tmp_path: Path) -> None:
+def test_partial_writes_are_continued(tmp_path: Path) -> None:
     class Slow(io.RawIOBase):
         def __init__(self, most: int) -> None:
             self.taken, self.most = b"", most
@@ -543,7 +543,7 @@ def test_a_file_that_takes_a_part_gets_the_rest(tmp_path: Path) -> None:
         lanesum.write_list(table, Slow(0))
 
 
-def test_rows_may_be_a_stream_of_pyarrow_and_no_query(folder: Path) -> None:
+def test_rows_may_be_a_pyarrow_stream_but_not_a_query(folder: Path) -> None:
     table = lanesum.hash_files(["a"])
     lanesum.write_list(table, "one")
     lanesum.write_list(table.to_pyarrow().to_reader(), "two")
@@ -555,7 +555,7 @@ def test_rows_may_be_a_stream_of_pyarrow_and_no_query(folder: Path) -> None:
             lanesum.write_list(polars.DataFrame(table).lazy(), "three")
 
 
-def test_lists_come_through_fifos(folder: Path) -> None:
+def test_lists_are_read_from_fifos(folder: Path) -> None:
     os.mkfifo("fifo")
     line = f"{ABC}  a\n"
 
@@ -584,14 +584,14 @@ def test_lists_come_through_fifos(folder: Path) -> None:
     for options in ({}, {"root": "."}):
         (row,) = fed(f"{ABC}  fifo\n", lambda: lanesum.check("fifo", **options))
         assert (row["verdict"], "a list comes from there" in row["reason"]) == ("unreadable", True)
-    # What is wrong is told before it is waited for.
+    # Invalid arguments are reported before it waits.
     with pytest.raises(FileNotFoundError):
         lanesum.check(["fifo", "nowhere"])
     with pytest.raises(ValueError, match="md6"):
         lanesum.check("fifo", algorithm="md6")
 
 
-def test_an_empty_name_has_the_formats_that_hold_it(tmp_path: Path) -> None:
+def test_an_empty_name_is_written_where_the_format_allows_it(tmp_path: Path) -> None:
     rows = [{"path": "", "md5": bytes(16), "size": 0}, {"path": "", "crc32": bytes(4)}]
     for format, written in _lanesum.formats():
         if not written:
@@ -605,13 +605,13 @@ def test_an_empty_name_has_the_formats_that_hold_it(tmp_path: Path) -> None:
                 lanesum.write_list([row], tmp_path / "list", format)
 
 
-def test_the_last_day_that_has_four_digits_for_its_year_is_a_time() -> None:
+def test_the_last_day_of_year_9999_is_a_time() -> None:
     for moment in ("9999-12-31T00:00:00Z", "9999-12-31T23:59:59.999999999Z", "9999-12-30T23:59:59Z"):
         table = lanesum.read_list(f"path,modified,md5\na,{moment},{ABC}\n".encode())
         assert table.column("path") == ["a"] and table.column("modified") == [None]
 
 
-def test_moments_of_pyarrow_need_no_pandas(tmp_path: Path) -> None:
+def test_pyarrow_timestamps_need_no_pandas(tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(b"abc")
     os.utime(tmp_path / "a", ns=(1, 1_700_000_000_123_456_789))
     code = """
@@ -637,7 +637,7 @@ for rows in (table, table.to_batches()[0], table.to_reader()):
     assert "900150983cd24fb0d6963f7d28e17f72" in run.stdout
 
 
-def test_arguments_that_look_like_others(tmp_path: Path) -> None:
+def test_arguments_of_the_wrong_type_are_refused(tmp_path: Path) -> None:
     (tmp_path / "list").write_text("900150983cd24fb0d6963f7d28e17f72  a\n")
     with open(tmp_path / "list") as file, pytest.raises(TypeError, match="open file; give its path"):
         lanesum.check(file)
@@ -647,7 +647,7 @@ def test_arguments_that_look_like_others(tmp_path: Path) -> None:
         lanesum.write_list([{"path": "a", "size": True, "md5": bytes(16)}], io.BytesIO(), "csv")
 
 
-def test_what_names_that_are_not_there_have_in_common_is_told(folder: Path) -> None:
+def test_a_common_cause_of_missing_names_is_reported(folder: Path) -> None:
     (folder / "tree" / "d").mkdir(parents=True)
     (folder / "tree" / "x").write_bytes(b"abc")
     (folder / "tree" / "d" / "x").write_bytes(b"abc")
@@ -678,7 +678,7 @@ def test_what_names_that_are_not_there_have_in_common_is_told(folder: Path) -> N
     assert lanesum.check("list", root="tree", from_="bagit").ok
 
 
-def test_lines_of_another_algorithm_are_told_with_the_remedy(folder: Path) -> None:
+def test_lines_of_another_algorithm_suggest_the_argument(folder: Path) -> None:
     (folder / "tree").mkdir()
     (folder / "tree" / "x").write_bytes(b"abc")
     (row,) = lanesum.hash_tree("tree", "blake3")
@@ -705,7 +705,7 @@ def test_a_column_of_an_unknown_algorithm_is_named(folder: Path) -> None:
     assert checked.problems == ["list: its digests are of sha384, which lanesum does not compute"]
 
 
-def test_an_etag_of_other_parts_names_the_argument(folder: Path) -> None:
+def test_an_etag_of_another_part_size_names_the_argument(folder: Path) -> None:
     (folder / "tree").mkdir()
     (folder / "tree" / "x").write_bytes(bytes(20 << 20))
     (folder / "list").write_text(f"{'0' * 32}-3  x\n")

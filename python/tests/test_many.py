@@ -1,4 +1,4 @@
-"""Many messages, beside hashlib and siphash24 one by one."""
+"""Compare many messages with hashlib and siphash24 one by one."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def as_bytes(message: bytes | str) -> bytes:
 
 
 @given(messages=MESSAGES)
-def test_md5_is_hashlibs(backend: str, messages: list[bytes | str]) -> None:
+def test_md5_agrees_with_hashlib(backend: str, messages: list[bytes | str]) -> None:
     expected = [hashlib.md5(as_bytes(message)) for message in messages]
     assert lanesum.hash_many(messages) == [digest.digest() for digest in expected]
     assert lanesum.hash_many(messages, output="hex") == [digest.hexdigest() for digest in expected]
@@ -35,7 +35,7 @@ def test_md5_is_hashlibs(backend: str, messages: list[bytes | str]) -> None:
 
 @pytest.mark.parametrize("name", ["siphash24", "siphash13"])
 @given(messages=MESSAGES)
-def test_siphash_is_its_peers(
+def test_siphash_agrees_with_its_peer(
     backend: str, key: bytes, name: str, messages: list[bytes | str]
 ) -> None:
     expected = [getattr(peer, name)(as_bytes(message), key=key) for message in messages]
@@ -49,7 +49,7 @@ def test_siphash_is_its_peers(
 
 
 @pytest.mark.parametrize("name", ["siphash24_128", "siphash13_128"])
-def test_siphash_of_128_bits_is_that_of_its_objects(backend: str, key: bytes, name: str) -> None:
+def test_siphash_of_128_bits_agrees_with_its_objects(backend: str, key: bytes, name: str) -> None:
     messages = [bytes(length) for length in range(300)]
     expected = [getattr(lanesum, name)(message, key=key).digest() for message in messages]
     assert lanesum.hash_many(messages, name, key=key) == expected
@@ -77,7 +77,7 @@ def test_every_sequence_and_buffer_is_taken() -> None:
     assert lanesum.hash_many([]) == []
 
 
-def test_bad_input_is_named(key: bytes) -> None:
+def test_invalid_input_is_named(key: bytes) -> None:
     with pytest.raises(TypeError, match="messages is one str; give a list"):
         lanesum.hash_many("abc")
     with pytest.raises(TypeError, match="messages is one bytes; give a list"):
@@ -104,7 +104,7 @@ def test_bad_input_is_named(key: bytes) -> None:
         lanesum.hash_many(1 / 0 for _ in range(1))
 
 
-def test_what_a_generator_raises_is_raised() -> None:
+def test_exceptions_of_a_generator_are_raised() -> None:
     def items():  # type: ignore[no-untyped-def]
         yield "a"
         yield "b" + 1
@@ -118,7 +118,7 @@ def test_what_a_generator_raises_is_raised() -> None:
         assert "not iterable" in str(raised.value.__cause__)
 
 
-def test_tables_and_arrays_of_rows_are_no_messages() -> None:
+def test_tables_and_arrays_of_rows_are_refused() -> None:
     columns = {"email": ["x@y"], "name": ["z"]}
     relation = duckdb.sql("SELECT 'x@y' email")
     for table in (pd.DataFrame(columns), pl.DataFrame(columns), pa.table(columns), pa.record_batch(columns), relation):
@@ -131,7 +131,7 @@ def test_tables_and_arrays_of_rows_are_no_messages() -> None:
     assert lanesum.hash_many(pd.DataFrame(columns)["email"]) == lanesum.hash_many(["x@y"])
 
 
-def test_a_list_of_a_class_of_its_own_says_what_is_in_it() -> None:
+def test_a_list_subclass_is_read_by_its_iterator() -> None:
     class Reversed(list):  # type: ignore[type-arg]
         def __iter__(self):  # type: ignore[no-untyped-def]
             return iter(self[::-1])
@@ -142,7 +142,7 @@ def test_a_list_of_a_class_of_its_own_says_what_is_in_it() -> None:
     assert lanesum.hash_column(given).to_pylist() == expected
 
 
-def test_one_message_is_not_taken_for_many() -> None:
+def test_a_single_message_is_refused() -> None:
     chars = (ctypes.c_char * 3).from_buffer_copy(b"abc")
     for one in ("abc", b"abc", bytearray(b"abc"), memoryview(b"abc"), mmap.mmap(-1, 3), chars):
         for hashed in (lanesum.hash_many, lanesum.hash_column):
@@ -155,7 +155,7 @@ def test_one_message_is_not_taken_for_many() -> None:
     assert len(lanesum.hash_column(array.array("B", b"abc"), "siphash24", key=bytes(16))) == 3
 
 
-def test_a_class_is_no_sequence() -> None:
+def test_a_class_is_refused_as_sequence() -> None:
     for given in (np.ndarray, pa.Array, pl.Series, list):
         words = f" is a class, {given.__name__}; give an object of it"
         for hashed in (lanesum.hash_many, lanesum.hash_column, lanesum.surrogate_key):

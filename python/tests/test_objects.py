@@ -1,4 +1,4 @@
-"""hashlib's objects, beside hashlib's own and those of siphash24."""
+"""Compare hash objects with those of hashlib and siphash24."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def new(name: str, data: bytes = b"") -> lanesum.Hash:
 
 
 @given(PIECES)
-def test_md5_is_hashlibs_in_pieces(pieces: list[bytes]) -> None:
+def test_md5_in_pieces_agrees_with_hashlib(pieces: list[bytes]) -> None:
     ours, theirs = lanesum.md5(), hashlib.md5()
     for piece in pieces:
         ours.update(piece)
@@ -43,7 +43,7 @@ def test_md5_is_hashlibs_in_pieces(pieces: list[bytes]) -> None:
 
 @pytest.mark.parametrize("name", KEYED)
 @given(pieces=PIECES, key=KEYS)
-def test_siphash_is_its_peers_in_pieces(name: str, pieces: list[bytes], key: bytes) -> None:
+def test_siphash_in_pieces_agrees_with_its_peer(name: str, pieces: list[bytes], key: bytes) -> None:
     theirs = KEYED[name](b"".join(pieces), key=key)
     ours = getattr(lanesum, name)(key=key)
     for piece in pieces:
@@ -54,7 +54,7 @@ def test_siphash_is_its_peers_in_pieces(name: str, pieces: list[bytes], key: byt
 
 
 @given(PIECES)
-def test_siphash_of_128_bits_is_alike_in_pieces_and_whole(pieces: list[bytes]) -> None:
+def test_siphash_of_128_bits_agrees_in_pieces_and_whole(pieces: list[bytes]) -> None:
     for function in (lanesum.siphash24_128, lanesum.siphash13_128):
         ours = function(key=bytes(16))
         for piece in pieces:
@@ -62,7 +62,7 @@ def test_siphash_of_128_bits_is_alike_in_pieces_and_whole(pieces: list[bytes]) -
         assert ours.digest() == function(b"".join(pieces), key=bytes(16)).digest()
 
 
-def test_siphash_of_128_bits_is_openssls() -> None:
+def test_siphash_of_128_bits_agrees_with_openssl() -> None:
     """`openssl mac -macopt hexkey:000102030405060708090a0b0c0d0e0f -macopt size:16 SIPHASH`, and
     with `-macopt c-rounds:1 -macopt d-rounds:3`, of "abc"."""
     key = bytes(range(16))
@@ -71,7 +71,7 @@ def test_siphash_of_128_bits_is_openssls() -> None:
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_objects_say_what_they_are(name: str) -> None:
+def test_objects_have_names_sizes_and_a_repr(name: str) -> None:
     ours = new(name, b"abc")
     assert ours.name == name
     assert ours.digest_size == len(ours.digest()) == len(ours.hexdigest()) // 2
@@ -88,7 +88,7 @@ def test_all_names_are_available() -> None:
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_a_copy_goes_its_own_way(name: str) -> None:
+def test_a_copy_is_independent(name: str) -> None:
     one = new(name, b"common")
     other = one.copy()
     one.update(b"a")
@@ -128,7 +128,7 @@ def test_long_buffers_are_taken_whole(size: int) -> None:
     assert lanesum.md5(bytearray(content)).digest() == expected
 
 
-def test_file_digest_takes_ours() -> None:
+def test_file_digest_accepts_lanesum_objects() -> None:
     content = bytes(1_000_000)
     expected = hashlib.md5(content).hexdigest()
     assert hashlib.file_digest(io.BytesIO(content), lanesum.md5).hexdigest() == expected
@@ -138,7 +138,7 @@ def test_file_digest_takes_ours() -> None:
         assert ours == hashlib.md5(file.read()).hexdigest()
 
 
-def test_bad_input_has_pythons_own_errors(key: bytes) -> None:
+def test_invalid_input_raises_standard_errors(key: bytes) -> None:
     with pytest.raises(TypeError, match="encoded"):
         lanesum.md5("text")
     with pytest.raises(TypeError, match="bytes-like"):
@@ -176,7 +176,7 @@ def test_a_key_may_be_any_bytes(key: bytes) -> None:
         lanesum.siphash24(b"abc", key=memoryview(key * 2)[::2])
 
 
-def test_a_number_is_no_key_of_as_many_zeros() -> None:
+def test_a_number_is_refused_as_key() -> None:
     import lanesum.spark
 
     for take in (lanesum.spark.siphash24, lambda key: lanesum.siphash24(key=key)):
@@ -186,7 +186,7 @@ def test_a_number_is_no_key_of_as_many_zeros() -> None:
             take(bytes(15))
 
 
-def test_the_name_of_a_field_is_no_type() -> None:
+def test_field_names_are_not_taken_for_types() -> None:
     class Header(ctypes.Structure):
         _fields_ = [("Offset", ctypes.c_int), ("O", ctypes.c_int)]
 
@@ -203,19 +203,19 @@ def test_the_name_of_a_field_is_no_type() -> None:
             lanesum.md5(given)
 
 
-def test_string_is_another_name_of_the_bytes() -> None:
+def test_string_is_an_alias_of_data() -> None:
     assert lanesum.md5(string=b"abc", usedforsecurity=False).digest() == hashlib.md5(b"abc").digest()
     with pytest.raises(TypeError, match="string= is data by another name; give one of them"):
         lanesum.md5(b"a", string=b"b")
 
 
-def test_none_is_no_bytes() -> None:
+def test_none_is_refused_as_data() -> None:
     for make in (lanesum.md5, lambda data: lanesum.new("md5", data), lambda data: lanesum.siphash24(data, key=bytes(16))):
         with pytest.raises(TypeError, match="bytes-like"):
             make(None)
 
 
-def test_moments_of_numpy_are_their_bytes() -> None:
+def test_numpy_datetimes_are_hashed_as_bytes() -> None:
     for kind in ("M8[s]", "m8[us]", [("at", "M8[ns]"), ("id", "i4")]):
         moments = np.zeros(100_000, kind)
         assert lanesum.md5(moments).digest() == hashlib.md5(moments).digest()

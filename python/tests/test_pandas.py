@@ -1,4 +1,4 @@
-"""The hash of pandas, beside pandas."""
+"""Compare the hash of pandas with pandas."""
 
 from __future__ import annotations
 
@@ -72,23 +72,23 @@ def test_other_keys() -> None:
     ],
     ids=repr,
 )
-def test_whatever_else_there_is_pandas_hashes(values: object) -> None:
+def test_other_arrays_are_hashed_by_pandas(values: object) -> None:
     expected = pd.util.hash_array(values)
     assert (lanesum.pandas_hash_array(values) == expected).all()
 
 
-def test_other_encodings_are_pandas() -> None:
+def test_other_encodings_are_left_to_pandas() -> None:
     array = objects(["ä"])
     expected = pd.util.hash_array(array, encoding="latin-1")
     assert (lanesum.pandas_hash_array(array, encoding="latin-1") == expected).all()
 
 
-def test_the_result_may_be_written_to() -> None:
+def test_the_result_is_writable() -> None:
     hashes = lanesum.pandas_hash_array(objects(["a"]))
     hashes ^= np.uint64(1)
 
 
-def test_bad_input_has_pandas_own_errors() -> None:
+def test_invalid_input_raises_errors_of_pandas() -> None:
     with pytest.raises(TypeError):
         lanesum.pandas_hash_array(["a"])
     with pytest.raises(TypeError, match="not Series"):
@@ -112,7 +112,7 @@ def test_a_signaling_decimal_is_refused_as_pandas_does() -> None:
     assert (lanesum.pandas_hash_array(values) == pd.util.hash_array(values)).all()
 
 
-def test_a_null_of_pyarrow_is_what_pandas_makes_of_it() -> None:
+def test_a_pyarrow_null_hashes_as_in_pandas() -> None:
     for values in (["a", pa.scalar(None, pa.string())], [pa.scalar("a"), None], [pa.scalar(None)]):
         array = objects(values)
         for categorize in (True, False):

@@ -1,4 +1,4 @@
-"""What a host does around the engine: ctrl-C, fork, and calls without number."""
+"""The engine in a host process: ctrl-C, fork, and many calls."""
 
 import hashlib
 import os
@@ -68,7 +68,7 @@ def inputs(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 
 
 @pytest.mark.parametrize("name", WAITING)
-def test_control_c_ends_it_at_once(inputs: list[str], name: str) -> None:
+def test_control_c_interrupts_at_once(inputs: list[str], name: str) -> None:
     command = [sys.executable, "-c", SCRIPT.format(call=WAITING[name]), *inputs]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as child:
         assert child.stdout is not None
@@ -93,7 +93,7 @@ LONG = {
 
 
 @pytest.mark.parametrize("name", LONG)
-def test_signals_are_handled_meanwhile(name: str) -> None:
+def test_signals_are_handled_during_a_call(name: str) -> None:
     count = 0
 
     def handle(number: int, frame: object) -> None:
@@ -155,7 +155,7 @@ print(resident() - before[0], descriptors() - before[1], len(os.listdir("/proc/s
 """
 
 
-def test_calls_without_number_leave_nothing_behind(tmp_path: Path) -> None:
+def test_many_calls_leak_nothing(tmp_path: Path) -> None:
     for name in "ab":
         (tmp_path / name).write_bytes(b"abc")
     lanesum.write_list(lanesum.hash_tree(tmp_path), tmp_path / "list")
@@ -167,7 +167,7 @@ def test_calls_without_number_leave_nothing_behind(tmp_path: Path) -> None:
     assert threads < 40
 
 
-def test_importing_is_quick_and_brings_no_other_library() -> None:
+def test_importing_is_fast_and_loads_no_other_library() -> None:
     code = (
         "import sys, time; begin = time.perf_counter(); import lanesum; lanesum.hash_files;"
         "print(time.perf_counter() - begin, *(set(sys.modules) & {'pyarrow', 'polars', 'pandas', 'numpy', 'tqdm'}))"
@@ -177,7 +177,7 @@ def test_importing_is_quick_and_brings_no_other_library() -> None:
     assert not others
 
 
-def test_a_signal_amid_a_write_is_what_is_raised(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_exception_from_a_signal_during_a_write_is_raised(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rows = [{"path": "a", "md5": bytes(16)}]
     replace = os.replace
 
@@ -213,7 +213,7 @@ folder = sys.argv[1]
 rows, lists = [{"path": "a", "md5": bytes(16)}], [os.path.join(folder, name) for name in ("replaced", "overwritten")]
 for path in lists:
     lanesum.write_list(rows, path)
-# What has another name is overwritten.
+# A file with another name is overwritten in place.
 os.link(lists[1], os.path.join(folder, "another"))
 took = time.perf_counter()
 for path in lists * 20:
@@ -237,7 +237,7 @@ assert len(os.listdir(folder)) == 3, os.listdir(folder)
 """
 
 
-def test_interrupted_writes_leave_nothing_behind(tmp_path: Path) -> None:
+def test_interrupted_writes_leave_no_files(tmp_path: Path) -> None:
     program = [sys.executable, "-c", INTERRUPTED, tmp_path]
     found = subprocess.run(program, capture_output=True, text=True, timeout=60)
     assert found.returncode == 0, found.stderr

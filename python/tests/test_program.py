@@ -26,7 +26,7 @@ def run(*command: str, **options: object) -> subprocess.CompletedProcess[bytes]:
     return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False, **options)
 
 
-def test_it_is_of_the_packages_version(lanesum: list[str]) -> None:
+def test_version_is_that_of_the_package(lanesum: list[str]) -> None:
     assert run(*lanesum, "--version").stdout.decode() == f"lanesum {importlib.metadata.version('lanesum')}\n"
 
 
@@ -41,7 +41,7 @@ def test_lists_are_made_and_checked(lanesum: list[str], tmp_path: Path) -> None:
     assert run(*lanesum, "md5sum", "a", cwd=tmp_path).stdout.endswith(b"  a\n")
 
 
-def test_a_reader_that_goes_away_ends_it_by_its_signal(lanesum: list[str], tmp_path: Path) -> None:
+def test_a_closed_pipe_ends_the_program_by_signal(lanesum: list[str], tmp_path: Path) -> None:
     for place in range(5000):
         (tmp_path / f"{place:0200}").touch()
     with subprocess.Popen([*lanesum, str(tmp_path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
@@ -51,7 +51,7 @@ def test_a_reader_that_goes_away_ends_it_by_its_signal(lanesum: list[str], tmp_p
         assert child.wait() == -signal.SIGPIPE
 
 
-def test_control_c_ends_it_by_its_signal(lanesum: list[str], tmp_path: Path) -> None:
+def test_control_c_ends_the_program_by_signal(lanesum: list[str], tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "fifo")
     child = subprocess.Popen([*lanesum, str(tmp_path / "fifo")], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     time.sleep(1)

@@ -1,4 +1,4 @@
-"""Threads, forks, memory, other interpreters, and buffers that somebody changes meanwhile."""
+"""Threads, forks, memory, other interpreters, and buffers that change during a call."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_one_object_is_used_by_many_threads() -> None:
     assert ours.digest() == hashlib.md5(piece * 400).digest()
 
 
-def test_threads_hash_columns_beside_each_other() -> None:
+def test_threads_hash_columns_at_once() -> None:
     columns = [pa.array([f"{thread}-{row}" for row in range(20_000)]) for thread in range(4)]
     with ThreadPoolExecutor(4) as pool:
         found = list(pool.map(lambda column: lanesum.hash_column(column, output="hex"), columns))
@@ -83,7 +83,7 @@ def others_run_during(work) -> bool:
         thread.join()
 
 
-def test_the_gil_is_free_meanwhile() -> None:
+def test_the_gil_is_released_while_hashing() -> None:
     content = bytes(50_000_000)
     column = pa.array([content])
     table = pa.table({"a": [content.decode()]})
@@ -94,7 +94,7 @@ def test_the_gil_is_free_meanwhile() -> None:
     assert others_run_during(lambda: lanesum.surrogate_key(table))
 
 
-def test_buffers_that_are_written_to_meanwhile() -> None:
+def test_buffers_written_to_while_hashing() -> None:
     """Which digest comes is open; it is that of no other bytes than were there."""
     content = bytearray(4 << 20)
     stop = threading.Event()
@@ -116,7 +116,7 @@ def test_buffers_that_are_written_to_meanwhile() -> None:
     assert lanesum.md5(content).digest() == hashlib.md5(content).digest()
 
 
-def test_a_list_that_is_changed_meanwhile() -> None:
+def test_a_list_changed_while_hashing() -> None:
     messages = [b"%d" % number for number in range(200_000)]
     expected = [hashlib.md5(message).digest() for message in messages]
     thread = threading.Thread(target=messages.clear)
@@ -126,7 +126,7 @@ def test_a_list_that_is_changed_meanwhile() -> None:
     assert found in (expected, [])
 
 
-def test_a_child_of_a_fork_hashes_too() -> None:
+def test_a_forked_child_can_hash() -> None:
     column = pa.array(["a", "b"] * 1000)
     before = lanesum.hash_column(column).to_pylist()
     reading, writing = os.pipe()
@@ -168,7 +168,7 @@ def resident() -> int:
         return int(statm.read().split()[1]) * resource.getpagesize()
 
 
-def test_memory_stays_what_it_is() -> None:
+def test_repeated_work_leaks_no_memory() -> None:
     column = pa.array(["x" * 40] * 500)
     messages = ["x" * 40] * 100 + [bytearray(b"y" * 40)] * 10
     table = pa.table({"a": column, "b": column})
@@ -197,12 +197,12 @@ def test_memory_stays_what_it_is() -> None:
 
 
 def within(megabytes: int, given: str, work: str) -> str:
-    """What becomes of work where there is no more memory than this beside what it is given."""
+    """Returns the result of work with a limit on the memory in addition to its input."""
     script = f"""
 import pickle, resource, numpy as np, pyarrow as pa, lanesum
 lanesum.hash_files, lanesum.read_list
 given = {given}
-# What is loaded late is there.
+# Modules that are imported late are already loaded.
 lanesum.surrogate_key([lanesum.hash_column(["a"], "siphash24", key=bytes(16), output="uint64")])
 with open("/proc/self/statm") as statm:
     used = int(statm.read().split()[0]) * resource.getpagesize()
@@ -216,7 +216,7 @@ except MemoryError:
     return run.stdout.strip() or run.stderr
 
 
-def test_numbers_that_memory_cannot_hold_are_a_memory_error() -> None:
+def test_too_many_numbers_are_a_memory_error() -> None:
     for kind in (np.int64, np.uint64):
         numbers = np.broadcast_to(kind(1), 10**15)
         with pytest.raises(MemoryError):
@@ -235,7 +235,7 @@ def test_numbers_that_memory_cannot_hold_are_a_memory_error() -> None:
         'np.broadcast_to(np.bytes_(b"a" * 100), 10_000_000)',
     ],
 )
-def test_objects_that_memory_cannot_hold_are_a_memory_error(given: str) -> None:
+def test_too_many_objects_are_a_memory_error(given: str) -> None:
     work = 'lanesum.hash_column(given, "siphash24", key=bytes(16))'
     assert within(200, given, work) == "MemoryError"
     if given[1] != "b":
@@ -243,13 +243,13 @@ def test_objects_that_memory_cannot_hold_are_a_memory_error(given: str) -> None:
 
 
 @pytest.mark.parametrize("of", ["1", "True", '"a"', "None"])
-def test_rows_that_memory_cannot_hold_are_a_memory_error(of: str) -> None:
+def test_too_many_rows_are_a_memory_error(of: str) -> None:
     # A tuple of them has as many bytes as the list, and numbers and texts have these once more.
     for megabytes in (40, 90) if of != "True" else (40,):
         assert within(megabytes, f"[{of}] * 10_000_000", "lanesum.surrogate_key([given])") == "MemoryError"
 
 
-def test_objects_take_little_more_memory_than_they_have() -> None:
+def test_objects_are_hashed_in_little_memory() -> None:
     for of in ('"a"', 'b"a"'):
         # It has 286 MiB, and its digests 5.
         assert within(310, f"[{of} * 1000] * 300_000", "lanesum.hash_column(given)") == "300000"
@@ -268,11 +268,11 @@ def test_objects_take_little_more_memory_than_they_have() -> None:
     ],
     ids=["digests", "numbers", "list", "dictionary", "pickle", "unpickle", "records"],
 )
-def test_what_is_made_beyond_memory_is_a_memory_error(megabytes: int, given: str, work: str) -> None:
+def test_results_beyond_memory_are_a_memory_error(megabytes: int, given: str, work: str) -> None:
     assert within(megabytes, given, work) == "MemoryError"
 
 
-def test_only_values_that_rows_have_are_made_text() -> None:
+def test_only_referenced_dictionary_values_become_text() -> None:
     given = "pa.DictionaryArray.from_arrays(pa.array([0, None, 7], pa.int32()), pa.array(np.arange(5_000_000)))"
     assert within(64, given, "lanesum.surrogate_key([given])") == "3"
     column = pa.DictionaryArray.from_arrays([0, None, 2, 3], pa.array([5, 6, None, 8, 9]))
@@ -314,7 +314,7 @@ except KeyboardInterrupt:
     assert run.stdout == "stopped\n", run.stderr
 
 
-def test_importing_it_is_quick_and_brings_nothing_along() -> None:
+def test_importing_is_fast_and_loads_nothing_else() -> None:
     script = """
 import sys, time
 begin = time.process_time()
@@ -332,7 +332,7 @@ except AttributeError as error:
 
 
 @pytest.mark.parametrize("size", [100, (256 << 10) + 1, 1 << 20])
-def test_buffers_leave_no_objects_behind(size: int) -> None:
+def test_buffers_leak_no_objects(size: int) -> None:
     buffer = bytearray(size)
     for _ in range(50):
         lanesum.md5(buffer)

@@ -1,4 +1,4 @@
-"""Surrogate keys, beside dbt_utils' SQL and hashlib."""
+"""Compare surrogate keys with the SQL of dbt_utils and hashlib."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 import lanesum
 
 NULL = "_dbt_utils_surrogate_key_null_"
-# What generate_surrogate_key(["a", "b", "c"]) of dbt_utils compiles to.
+# The SQL of generate_surrogate_key(["a", "b", "c"]) of dbt_utils.
 SQL = """
 SELECT md5(cast(
     coalesce(cast(a AS TEXT), '_dbt_utils_surrogate_key_null_') || '-' ||
@@ -63,7 +63,7 @@ def test_keys_are_the_md5_of_the_joined_row(rows: list[tuple]) -> None:
     assert keys(pl.DataFrame(table)) == expected
 
 
-def test_keys_are_dbts_in_duckdb() -> None:
+def test_keys_agree_with_dbt_in_duckdb() -> None:
     input = pa.table(
         {
             "a": ["x", None, "", "ä-b", "'"] * 1000,
@@ -77,13 +77,13 @@ def test_keys_are_dbts_in_duckdb() -> None:
     assert keys(duckdb.sql("SELECT * FROM input")) == expected
 
 
-def test_chunks_need_not_end_together() -> None:
+def test_chunks_of_different_lengths_are_joined() -> None:
     a = pa.chunked_array([["1"], [], ["2", "3"], ["4"]])
     b = pa.chunked_array([["a", "b"], ["c", "d"], []])
     assert keys([a, b]) == [md5(text) for text in ("1-a", "2-b", "3-c", "4-d")]
 
 
-def test_other_words_and_outputs() -> None:
+def test_other_separators_nulls_and_outputs() -> None:
     columns = [["a", None], ["b", "c"]]
     assert keys(columns, "||", "N/A") == [md5("a||b"), md5("N/A||c")]
     assert keys(columns, separator="", null="") == [md5("ab"), md5("c")]
@@ -98,7 +98,7 @@ def test_long_rows_are_hashed_in_several_batches() -> None:
     assert keys([values, values]) == [md5(f"{value}-{value}") for value in values]
 
 
-def test_values_that_have_one_form_as_text() -> None:
+def test_values_with_a_single_text_form_are_joined() -> None:
     columns = [
         pa.array([1], pa.int8()),
         pa.array([2**64 - 1], pa.uint64()),
@@ -110,12 +110,12 @@ def test_values_that_have_one_form_as_text() -> None:
     assert keys(columns) == [md5(f"1-{2**64 - 1}-1.50-x-of more than twelve-{NULL}")]
 
 
-def test_a_frames_index_is_no_column() -> None:
+def test_the_index_of_a_frame_is_not_a_column() -> None:
     frame = pd.DataFrame({"a": ["x", "y"], "b": [1, 2]}, index=["one", "two"])
     assert keys(frame) == [md5("x-1"), md5("y-2")]
 
 
-def test_decimals_and_dates_are_duckdbs_or_refused() -> None:
+def test_decimals_and_dates_agree_with_duckdb_or_are_refused() -> None:
     values = {
         "wide": pa.array(["0.25", "-0.05", None, "12.00"]).cast(pa.decimal128(4, 2)),
         "small": pa.array(["0.25", "-0.05", None, "1.00"]).cast(pa.decimal32(5, 2)),
@@ -139,7 +139,7 @@ def test_decimals_and_dates_are_duckdbs_or_refused() -> None:
         keys([[b"a"]])
 
 
-def test_lists_of_python_objects_are_columns_or_have_a_remedy() -> None:
+def test_lists_of_objects_are_hashed_or_suggest_a_fix() -> None:
     days = [datetime.date(1, 1, 1), None, datetime.date(1969, 12, 31), datetime.date(9999, 12, 31)]
     for values in ([None, True, False], days):
         assert keys([values]) == keys([pa.array(values)]) == keys([pa.array(values).cast(pa.string())])
@@ -166,7 +166,7 @@ def test_lists_of_python_objects_are_columns_or_have_a_remedy() -> None:
         keys(pl.LazyFrame({"a": ["x"]}))
 
 
-def test_bad_columns_are_named() -> None:
+def test_invalid_columns_are_named_in_the_error() -> None:
     with pytest.raises(ValueError, match=r"columns\[1\] has 1 row, and columns\[0\] has more"):
         lanesum.surrogate_key([["a", "b"], ["c"]])
     with pytest.raises(ValueError, match=r"columns\['x'\] has 0 rows, and columns\['y'\] has more"):
@@ -187,7 +187,7 @@ def test_bad_columns_are_named() -> None:
         lanesum.surrogate_key([["a"]], output="text")
 
 
-def test_what_is_said_is_true_of_keys() -> None:
+def test_errors_of_keys_suggest_a_working_fix() -> None:
     for columns, kind, words in (
         ([[1.5]], TypeError, r"columns\[0\]\[0\] is of type float; a list of a key's values is of str, of int"),
         ([np.array([1.0])], TypeError, r"columns\[0\] is of dtype float64; text, booleans and .* cast to text"),
@@ -216,7 +216,7 @@ def test_relations_of_one_connection_are_columns() -> None:
     assert keys([first, first])[3] == md5("3-3")
 
 
-def test_what_a_type_means_is_not_what_it_is_stored_as() -> None:
+def test_extension_types_are_not_hashed_as_their_storage() -> None:
     truths = pa.table({"t": pa.ExtensionArray.from_storage(pa.bool8(), pa.array([1, 0], pa.int8()))})
     with pytest.raises(TypeError, match="arrow.bool8, stored as Int8; cast it"):
         lanesum.surrogate_key(truths)
@@ -227,7 +227,7 @@ def test_what_a_type_means_is_not_what_it_is_stored_as() -> None:
     assert lanesum.surrogate_key([json]).to_pylist() == [hashlib.md5(b"{}").hexdigest()]
 
 
-def test_moments_among_dates_are_not_cut_off() -> None:
+def test_datetimes_among_dates_are_refused() -> None:
     day = datetime.date(2020, 1, 1)
     mixed = pd.Series([day, datetime.datetime(2020, 1, 1, 5)], dtype=object)
     with pytest.raises(TypeError, match="moments among its dates"):
@@ -236,7 +236,7 @@ def test_moments_among_dates_are_not_cut_off() -> None:
     assert lanesum.surrogate_key([pd.Series([day, day], dtype=object)]).to_pylist() == expected
 
 
-def test_numbers_of_more_digits_than_their_type_are_refused() -> None:
+def test_decimals_beyond_their_precision_are_refused() -> None:
     """DuckDB hands over HUGEINT as numbers of 38 digits, whatever they have."""
     for number in ("10::HUGEINT ** 37", "(-10::HUGEINT) ** 37"):
         [expected] = duckdb.sql(f"SELECT md5(CAST({number} AS HUGEINT)::VARCHAR)").fetchall()
@@ -249,13 +249,13 @@ def test_numbers_of_more_digits_than_their_type_are_refused() -> None:
             lanesum.surrogate_key(relation)
 
 
-def test_a_table_of_nothing_is_refused() -> None:
+def test_a_table_without_columns_is_refused() -> None:
     for nothing in (pa.table({}), [], {}):
         with pytest.raises(ValueError, match="columns is empty"):
             lanesum.surrogate_key(nothing)
 
 
-def test_an_array_of_rows_is_not_taken_for_columns() -> None:
+def test_an_array_of_rows_is_refused() -> None:
     for array in (np.array([["a", "b"], ["c", "d"]]), np.array(["a"])):
         with pytest.raises(TypeError, match="list of its columns"):
             lanesum.surrogate_key(array)
@@ -270,7 +270,7 @@ def test_moments_in_a_category_are_refused() -> None:
     assert lanesum.surrogate_key([missing]).to_pylist() == expected
 
 
-def test_dictionaries_are_their_values() -> None:
+def test_dictionaries_hash_as_their_values() -> None:
     values = ["a", None, "b", "", "a", "c" * 50]
     plain, other = pa.array(values), pa.array(["x"] * 6)
     expected = lanesum.surrogate_key([plain, other]).to_pylist()
@@ -289,7 +289,7 @@ def test_dictionaries_are_their_values() -> None:
     assert lanesum.surrogate_key([dates]).to_pylist() == expected
 
 
-def test_what_is_given_in_a_wrong_place_is_told() -> None:
+def test_misplaced_arguments_are_reported() -> None:
     with pytest.raises(TypeError, match="separator must be a str, not list; columns are given in one list"):
         lanesum.surrogate_key(["x"], ["y"])  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="null must be a str, not int"):

@@ -1,4 +1,4 @@
-"""What type checkers think of code that uses lanesum."""
+"""Type checks of code that uses lanesum."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_types_of_good_code_hold(tmp_path: pathlib.Path) -> None:
     assert problems(GOOD, tmp_path) == []
 
 
-def test_bad_code_is_found(tmp_path: pathlib.Path) -> None:
+def test_wrong_code_is_rejected(tmp_path: pathlib.Path) -> None:
     lines = {int(problem.split(":")[1]) for problem in problems(BAD, tmp_path)}
     assert lines == {4, 5, 6, 7, 8}
 

@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn written_bytes_are_read_back_and_the_rest_is_zeros() {
+    fn written_bytes_are_read_and_others_are_zero() {
         let image = Image::new(1 << 40).unwrap();
         let at = (1 << 39) + 5;
         image.write(at, b"content").unwrap();

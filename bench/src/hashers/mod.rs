@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn backends_of_the_cpu_are_listed() {
+    fn only_backends_of_the_cpu_are_listed() {
         let names: Vec<&str> = held().map(|(name, _)| name).collect();
         assert_eq!(names.last(), Some(&"lanesum-scalar"));
         assert_eq!(names.contains(&"lanesum-avx2"), std::arch::is_x86_feature_detected!("avx2"));

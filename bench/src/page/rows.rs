@@ -112,7 +112,7 @@ pub mod tests {
     }
 
     #[test]
-    fn rows_of_the_report_are_read_back() {
+    fn the_csv_of_a_report_is_read() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("bench.csv");
         let head = "scenario,case,implementation,median_s,min_s,p90_s,bytes,items,gb_per_s,\

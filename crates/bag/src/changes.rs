@@ -1,4 +1,5 @@
-//! What has changed in a bag since its manifests were made, and what an update makes of the rest.
+//! Finds what has changed in a bag since its manifests were made, and what an update changes in its
+//! tag files.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
@@ -14,48 +15,49 @@ use crate::manifest::Manifest;
 use crate::names::is_payload;
 use crate::open::Bag;
 
-/// What became of a file since the manifests were made.
+/// How a file changed since the manifests were made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Change {
-    /// No manifest had it.
+    /// The file is new: no manifest lists it.
     New,
-    /// It is not there any more.
+    /// The file is missing.
     Missing,
-    /// Its content is another.
+    /// The content changed.
     Changed,
-    /// Its content is another, though its time is not newer than the manifest: it may be damaged.
+    /// The content changed, but the modification time is not newer than the manifest. The file may
+    /// be damaged.
     Doubtful,
-    /// Its content was under another name, which is not there any more.
+    /// The file was moved: its content had another name, which no longer exists.
     Moved,
-    /// A payload manifest that is not what a tag manifest says, or that none lists. What it told of
-    /// the files may be lost, so they may be damaged though it does not tell.
+    /// A payload manifest differs from its digest in a tag manifest, or no tag manifest lists it.
+    /// Its digests cannot be trusted, so damaged files may go unnoticed.
     Untrusted,
-    /// A payload manifest or the metadata that a tag manifest lists are not there any more, and
-    /// what they told is lost.
+    /// A payload manifest or the metadata file is missing although a tag manifest lists it. Its
+    /// contents are lost.
     Lost,
 }
 
 impl Change {
-    /// Whether what files are held against is not what it was.
+    /// Returns whether the data to compare files with has changed.
     pub(crate) fn is_of_references(self) -> bool {
         matches!(self, Self::Untrusted | Self::Lost)
     }
 }
 
-/// A file that is not as the manifests have it.
+/// A file that differs from the manifests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Difference {
-    /// What became of it.
+    /// How the file changed.
     pub change: Change,
-    /// Its name in the bag.
+    /// The name in the bag.
     pub name: Vec<u8>,
-    /// Its name before, where it was moved.
+    /// The previous name of a moved file.
     pub from: Option<Vec<u8>>,
 }
 
-/// What is not as the manifests have it, in byte order of the names.
+/// Returns the differences from the manifests, in byte order of the names.
 pub(crate) fn compare(
     bag: &Bag,
     expected: &Expected,
@@ -106,12 +108,12 @@ fn is_payload_manifest(name: &[u8]) -> bool {
     Manifest::of(name).is_some_and(|manifest| !manifest.is_tag)
 }
 
-/// Whether nothing else in the bag tells what this file does.
+/// Returns whether the information in this file is nowhere else in the bag.
 fn is_reference(bag: &Bag, name: &[u8]) -> bool {
     is_payload_manifest(name) || name == bag.declaration.version.info_name().as_bytes()
 }
 
-/// Whether a payload manifest is in no tag manifest, though there are some.
+/// Returns whether no tag manifest lists a payload manifest although there are tag manifests.
 fn is_unlisted_manifest(bag: &Bag, expected: &Expected, name: &[u8]) -> bool {
     let is_used = |manifest: &Manifest| !manifest.is_tag && manifest.algorithm.is_some();
     let is_known_tag = |manifest: &Manifest| manifest.is_tag && manifest.algorithm.is_some();
@@ -123,12 +125,12 @@ fn is_unlisted_manifest(bag: &Bag, expected: &Expected, name: &[u8]) -> bool {
         && !expected.get(name).is_some_and(is_listed)
 }
 
-/// What became of a file that manifests have; none where it is as they say.
+/// Returns how a listed file changed, or `None` if it matches the manifests.
 fn look_at(bag: &Bag, name: &[u8], hashed: &Hashed, said: &[(usize, Digest)]) -> Option<Change> {
     let mut wrong = said.iter().filter(|(_, digest)| !hashed.digests.contains(digest)).peekable();
     wrong.peek()?;
     if is_payload_manifest(name) {
-        // Those are not edited: whoever changes files leaves them as they are, whatever their time.
+        // Users do not edit manifests, so their modification times do not matter.
         return Some(Change::Untrusted);
     }
     let modified = |number: usize| -> Option<Time> {
@@ -139,37 +141,37 @@ fn look_at(bag: &Bag, name: &[u8], hashed: &Hashed, said: &[(usize, Digest)]) ->
     Some(if is_older { Change::Doubtful } else { Change::Changed })
 }
 
-/// What an update makes of a bag besides taking files up. Displays as the words behind the
+/// A change of an update to the tag files of a bag. Displays as the text after the
 /// [name](Self::name).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TagChange {
-    /// Its manifests are of other algorithms.
+    /// The algorithms of the manifests change.
     Algorithms {
-        /// What they were of, as their names say.
+        /// The previous algorithms, as in the names of the manifests.
         was: Vec<String>,
-        /// What they are of now.
+        /// The new algorithms.
         now: Algorithms,
     },
-    /// It is of version 1.0 now.
+    /// The version becomes 1.0.
     Version {
-        /// What it was of.
+        /// The previous version.
         was: Version,
     },
-    /// An element of the metadata is new.
+    /// The metadata get a new element.
     Added {
-        /// Its label.
+        /// The label of the element.
         label: String,
     },
-    /// Elements of the metadata are others.
+    /// Elements of the metadata change.
     Replaced {
-        /// Their label.
+        /// The label of the elements.
         label: String,
     },
 }
 
 impl TagChange {
-    /// The name of the file that it is about; empty where it is the bag.
+    /// Returns the name of the changed file, or an empty name for the bag itself.
     #[must_use]
     pub const fn name(&self) -> &'static str {
         match self {
@@ -195,7 +197,7 @@ impl fmt::Display for TagChange {
     }
 }
 
-/// What becomes of the tag files of a bag that is to have these manifests and metadata.
+/// Returns the changes to the tag files of a bag that gets these manifests and metadata.
 pub(crate) fn of_tags(bag: &Bag, algorithms: Algorithms, info: &[Element]) -> Vec<TagChange> {
     let mut found = Vec::new();
     let payload = bag.manifests.iter().map(|(manifest, _)| manifest).filter(|it| !it.is_tag);

@@ -1,4 +1,4 @@
-//! The classes of problems: few, fixed names for programs.
+//! The classes of problems, with fixed names for programs.
 
 use std::fmt;
 
@@ -16,16 +16,16 @@ pub enum Class {
     Unreadable,
     /// A file is in the bag, and a manifest that should list it does not.
     Unlisted,
-    /// A link, a directory, a named pipe or the like is in the place of a file.
+    /// A link, a directory, a named pipe or a similar object is in the place of a file.
     NotAFile,
-    /// The name of a file causes trouble on other systems, or for other programs.
+    /// The name of a file is a problem on other systems or for other programs.
     Name,
-    /// The bag or one of its tag files is not as BagIt requires.
+    /// The bag or one of its tag files violates BagIt.
     Invalid,
 }
 
 impl Class {
-    /// The name of the class: lower-case letters and `_`.
+    /// Returns the name of the class, in lower-case letters and `_`.
     ///
     /// ```
     /// assert_eq!(lanesum_bag::Class::NotAFile.name(), "not_a_file");
@@ -51,7 +51,7 @@ impl fmt::Display for Class {
 }
 
 impl Problem {
-    /// The class of the problem.
+    /// Returns the class of the problem.
     #[must_use]
     pub const fn class(&self) -> Class {
         match self {

@@ -1,4 +1,4 @@
-//! Whether a bag is complete, and what is to be read to know whether it is valid.
+//! Checks whether a bag is complete, and finds the files to read for validation.
 
 use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,20 +17,20 @@ use crate::read::Task;
 use crate::result::ExpectedDigest;
 use crate::validate::by_normal_form;
 
-/// The files that manifests list, in the order of their names.
+/// The files that manifests list, in order of their names.
 pub(crate) type Checks = Vec<Check>;
 
-/// A file that manifests list, and what its digests should be.
+/// A file that manifests list, and its expected digests.
 #[derive(Debug)]
 pub(crate) struct Check {
     pub(crate) name: Vec<u8>,
-    /// None of a file that cannot be read: a finding says why.
+    /// `None` for a file that cannot be read. A finding gives the reason.
     pub(crate) task: Option<Task>,
     pub(crate) expected: Vec<ExpectedDigest>,
 }
 
 impl Check {
-    /// What is wrong with a file of these digests.
+    /// Returns the problems of a file with these digests.
     pub(crate) fn compare(&self, found: &Digests) -> Option<Problem> {
         let differs = |expected: &&ExpectedDigest| !found.contains(&expected.digest);
         let said: Vec<_> =
@@ -39,10 +39,10 @@ impl Check {
     }
 }
 
-/// What manifests say of each name: which of them, by their numbers, and the digests.
+/// The entries of all manifests for each name: the numbers of the manifests, and the digests.
 pub(crate) type Expected = BTreeMap<Vec<u8>, Vec<(usize, Digest)>>;
 
-/// Looks whether everything is there that must be, and nothing else.
+/// Checks that the bag has everything that it must have, and nothing else.
 pub(crate) fn complete(bag: &mut Bag) -> Checks {
     structure(bag);
     let expected = expected(bag);
@@ -53,7 +53,7 @@ pub(crate) fn complete(bag: &mut Bag) -> Checks {
     checks
 }
 
-/// The parts that every bag has.
+/// Checks the parts that every bag has.
 fn structure(bag: &mut Bag) {
     let is_in_payload = |name: &Vec<u8>| is_payload(name);
     let has_payload = match bag.contents.entries.get(&b"data"[..]) {
@@ -81,11 +81,11 @@ fn structure(bag: &mut Bag) {
     }
 }
 
-/// Puts together what the manifests say of each file.
+/// Joins the entries of all manifests for each file.
 pub(crate) fn expected(bag: &mut Bag) -> Expected {
     let is_final = bag.declaration.version >= Version::LATEST;
     let there = by_normal_form(bag.contents.files().map(|(name, _)| name));
-    // What is listed itself stands for no other file.
+    // A name that is itself listed does not stand for another file.
     let names: LazyCell<BTreeSet<&[u8]>, _> = LazyCell::new(|| {
         let lines = bag.manifests.iter().flat_map(|(_, listed)| listed);
         lines.map(|listed| &*listed.name).collect()
@@ -128,10 +128,10 @@ pub(crate) fn expected(bag: &mut Bag) -> Expected {
     expected
 }
 
-/// Whether every manifest lists what it must: until version 1.0 one of several would do.
+/// Checks that every manifest lists all files. Before version 1.0 one manifest per file was enough.
 fn coverage(bag: &mut Bag, expected: &Expected) {
     let is_final = bag.declaration.version >= Version::LATEST;
-    // What one lists that could not be read is not known.
+    // The contents of unreadable manifests are unknown.
     let [payload, tag] = [false, true].map(|is_tag| bag.read_ones(is_tag).collect::<Vec<_>>());
     let mut findings = Vec::new();
     for (name, said) in expected {
@@ -143,7 +143,7 @@ fn coverage(bag: &mut Bag, expected: &Expected) {
             }
         }
     }
-    // Those that some tag manifest lists were looked at.
+    // Manifests that a tag manifest lists are already checked.
     let manifests = bag.manifests.iter().filter(|(it, _)| !it.is_tag);
     for (manifest, _) in manifests.filter(|(it, _)| !expected.contains_key(it.name.as_bytes())) {
         for (_, by) in &tag {
@@ -154,7 +154,7 @@ fn coverage(bag: &mut Bag, expected: &Expected) {
     bag.findings.append(&mut findings);
 }
 
-/// Whether what is to be fetched is in the manifests, as it must be.
+/// Checks that the manifests list all files to fetch.
 fn look_at_fetch(bag: &mut Bag, expected: &Expected) {
     let is_final = bag.declaration.version >= Version::LATEST;
     let all_are_read = bag.all_are_read(false);
@@ -175,7 +175,7 @@ fn look_at_fetch(bag: &mut Bag, expected: &Expected) {
     bag.findings.append(&mut findings);
 }
 
-/// Looks at what manifests list.
+/// Checks the files that manifests list.
 fn listed(bag: &mut Bag, expected: &Expected) -> Checks {
     let mut checks = Checks::new();
     let mut findings = Vec::new();
@@ -193,7 +193,7 @@ fn listed(bag: &mut Bag, expected: &Expected) -> Checks {
     checks
 }
 
-/// How a listed file is read. None if it cannot be: then a finding says why.
+/// Returns how to read a listed file. Returns `None` and adds a finding if it cannot be read.
 fn task(
     bag: &Bag,
     name: &[u8],
@@ -225,7 +225,7 @@ fn task(
     Some(Task { name: name.to_vec(), is_link: matches!(entry, Some(Content::Link(_))), algorithms })
 }
 
-/// Why something that is there is no file.
+/// Returns why an existing object is not a file.
 fn why_not(entry: &Content, manifests: String) -> Problem {
     match entry {
         Content::Link(Target::Out) => Problem::LinkOut,
@@ -240,7 +240,7 @@ fn why_not(entry: &Content, manifests: String) -> Problem {
     }
 }
 
-/// Why a name leads to nothing that was found in the bag.
+/// Returns why a name does not lead to an object in the bag.
 fn absent(bag: &Bag, name: &[u8], manifests: String) -> Problem {
     let below = [name, b"/"].concat();
     let mut next = bag.contents.entries.range(below.clone()..);
@@ -253,11 +253,11 @@ fn absent(bag: &Bag, name: &[u8], manifests: String) -> Problem {
         Content::Failed(why) => Some(why),
         _ => None,
     });
-    // Of what lies in a folder that cannot be read, nothing is known.
+    // The contents of unreadable directories are unknown.
     if let Some(why) = why {
         return Problem::Unreadable(why.clone());
     }
-    // Nothing that lies behind a link to a folder was looked at.
+    // Links to directories are not followed.
     let found = fs::canonicalize(path(&bag.root, name));
     match (found, fs::canonicalize(&bag.root)) {
         (Ok(found), Ok(root)) if found.starts_with(&root) => return Problem::LinkToFolder,
@@ -270,14 +270,14 @@ fn absent(bag: &Bag, name: &[u8], manifests: String) -> Problem {
     }
 }
 
-/// Looks at what no manifest lists.
+/// Checks the files that no manifest lists.
 fn unlisted(bag: &mut Bag, expected: &Expected) {
     let is_final = bag.declaration.version >= Version::LATEST;
     let by_kind = [false, true].map(|is_tag| {
         let read: Vec<_> = bag.read_ones(is_tag).map(|(_, manifest)| manifest).collect();
         (read, bag.all_are_read(is_tag))
     });
-    // Those that could not be read may list it.
+    // An unreadable manifest may list it.
     let not_in = |name: &[u8]| {
         let is_tag = !is_payload(name);
         let (read, are_all) = &by_kind[usize::from(is_tag)];
@@ -296,7 +296,7 @@ fn unlisted(bag: &mut Bag, expected: &Expected) {
         }
         let is_in_payload = is_payload(name);
         let finding = match entry {
-            // Of a manifest that none lists it is told where manifests are held together.
+            // Unlisted manifests are reported where manifests are compared.
             Content::File(_) | Content::Link(Target::File(_)) => {
                 if Manifest::of(name).is_none() {
                     findings.append(&mut not_in(name));

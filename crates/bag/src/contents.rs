@@ -1,4 +1,4 @@
-//! What is in the folder of a bag.
+//! The contents of the directory of a bag.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -17,7 +17,7 @@ use crate::folder;
 use crate::info::Oxum;
 use crate::names::is_payload;
 
-/// What is neither file, folder nor link.
+/// A special file: neither regular file, directory nor link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Special {
@@ -39,7 +39,7 @@ impl fmt::Display for Special {
     }
 }
 
-/// What a name leads to.
+/// The object that a name leads to.
 #[derive(Clone, Debug)]
 pub(crate) enum Content {
     File(Facts),
@@ -50,19 +50,19 @@ pub(crate) enum Content {
     Failed(String),
 }
 
-/// Where a link leads.
+/// The target of a link.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Target {
-    /// To a file of the bag.
+    /// A file of the bag.
     File(Facts),
     Folder,
     Special(Special),
-    /// Out of the bag.
+    /// A target outside of the bag.
     Out,
     Nowhere,
 }
 
-/// What tells whether a file is as it was.
+/// The facts that show whether a file has changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Facts {
     pub(crate) size: u64,
@@ -82,8 +82,8 @@ impl Facts {
         Self { size: metadata.len(), times: Times { modified, changed }, inode }
     }
 
-    /// Whether the file is what was hashed. A file that is renamed, as all that lie at the top of a
-    /// new bag are, may have another time of change.
+    /// Returns whether the file is the one that was hashed. The change time may differ for a
+    /// renamed file. All files at the top of a new bag are renamed.
     pub(crate) fn is_what_was_hashed(&self, hashed: &Hashed, was_renamed: bool) -> bool {
         self.size == hashed.bytes
             && Some(self.inode) == hashed.inode
@@ -92,20 +92,19 @@ impl Facts {
     }
 }
 
-/// Everything below a folder, by its name from there.
+/// All objects below a directory, by relative name.
 #[derive(Debug, Default)]
 pub(crate) struct Contents {
     pub(crate) entries: BTreeMap<Vec<u8>, Content>,
-    /// Files and folders on another file system than the folder that they are in.
+    /// Files and directories on a different file system than their parent directory.
     pub(crate) mounted: Vec<Vec<u8>>,
 }
 
 impl Contents {
-    /// Looks at everything but what is called `except` at the top. A folder that cannot be read is
-    /// an entry.
+    /// Lists everything except the top entry `except`. An unreadable directory is an entry.
     ///
     /// # Errors
-    /// The folder itself cannot be read.
+    /// Fails if the directory itself cannot be read.
     pub(crate) fn of(root: &Path, except: &str) -> io::Result<Self> {
         let mut contents = Self::default();
         let canonical = fs::canonicalize(root)?;
@@ -151,7 +150,7 @@ impl Contents {
                 }
                 Ok(metadata) if metadata.is_symlink() => match target(&place, canonical) {
                     Ok(target) => Content::Link(target),
-                    // Of the payload it must be known what is there.
+                    // The contents of the payload must be known.
                     Err(error) if is_payload(&name) => Content::Failed(message(&error)),
                     Err(_) => Content::Link(Target::Nowhere),
                 },
@@ -169,7 +168,7 @@ impl Contents {
         Ok(())
     }
 
-    /// What a file of this name is, links to files included.
+    /// Returns the facts of a file, or of the file that a link leads to.
     pub(crate) fn file(&self, name: &[u8]) -> Option<&Facts> {
         match self.entries.get(name)? {
             Content::File(facts) | Content::Link(Target::File(facts)) => Some(facts),
@@ -177,7 +176,7 @@ impl Contents {
         }
     }
 
-    /// Names and facts of the files, links to files included.
+    /// Returns names and facts of the files, including links to files.
     pub(crate) fn files(&self) -> impl Iterator<Item = (&[u8], &Facts)> {
         self.entries.iter().filter_map(|(name, entry)| match entry {
             Content::File(facts) | Content::Link(Target::File(facts)) => Some((&**name, facts)),
@@ -185,7 +184,8 @@ impl Contents {
         })
     }
 
-    /// What cannot be looked at in the payload, and why; the payload itself, too.
+    /// Returns the objects of the payload that cannot be examined, and the reasons. This includes
+    /// the payload directory.
     pub(crate) fn failed_payload(&self) -> impl Iterator<Item = (&[u8], &str)> {
         self.entries.iter().filter_map(|(name, entry)| match entry {
             Content::Failed(why) if is_payload(name) || name == b"data" => Some((&**name, &**why)),
@@ -193,7 +193,7 @@ impl Contents {
         })
     }
 
-    /// How much the payload is, but for what cannot be looked at.
+    /// Returns the size of the payload, without objects that cannot be examined.
     pub(crate) fn oxum(&self) -> Oxum {
         let payload = self.files().filter(|(name, _)| is_payload(name));
         payload.fold(Oxum::default(), |sum, (_, facts)| Oxum {
@@ -203,12 +203,12 @@ impl Contents {
     }
 }
 
-/// The path of a file of this name in a folder.
+/// Returns the path of a file in a directory.
 pub(crate) fn path(root: &Path, name: &[u8]) -> PathBuf {
     root.join(OsStr::from_bytes(name))
 }
 
-/// The name of an entry of a folder, itself named from the top.
+/// Returns the relative name of an entry of a directory.
 pub(crate) fn joined(folder: &[u8], mut name: Vec<u8>) -> Vec<u8> {
     if folder.is_empty() {
         return name;
@@ -230,8 +230,8 @@ fn special(metadata: &Metadata) -> Option<Special> {
     }
 }
 
-/// Where a link leads, seen from a folder whose path has no link in it; an error where whoever runs
-/// this may not know.
+/// Returns the target of a link, relative to a directory whose path has no links. Fails if the user
+/// may not read the target.
 fn target(link: &Path, canonical: &Path) -> io::Result<Target> {
     let found = match fs::canonicalize(link) {
         Ok(found) => found,
@@ -258,7 +258,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn links_are_told_by_where_they_lead() {
+    fn links_are_classified_by_their_target() {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().join("bag");
         fs::create_dir_all(root.join("data/empty")).unwrap();

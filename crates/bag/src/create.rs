@@ -1,8 +1,8 @@
-//! Makes a folder a bag, in place: what is in it moves into its `data`, by renames.
+//! Turns a directory into a bag in place: its contents are renamed into its `data`.
 //!
-//! Everything is read before anything moves. So a file that cannot be read, or a name that no
-//! manifest can hold, leaves the folder as it was; so does a file that changes until it has moved.
-//! `staging.rs` says what a run leaves that is cut off.
+//! All files are read before any file is moved. So an unreadable file, or a name that manifests
+//! cannot hold, leaves the directory unchanged. So does a file that changes before it is moved.
+//! `staging.rs` describes the state after an interrupted run.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -27,13 +27,14 @@ use crate::staging::{self, DATA, Recovery};
 use crate::tags;
 use crate::validate::doubtful_names;
 
-/// What a new bag is to have.
+/// The options of a new bag.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct CreateOptions {
-    /// Of its manifests: MD5, SHA-1, SHA-224, SHA-256, SHA-512. The default is SHA-512.
+    /// The algorithms of the manifests: MD5, SHA-1, SHA-224, SHA-256, SHA-512. The default is
+    /// SHA-512.
     pub algorithms: Algorithms,
-    /// Its metadata. `Bagging-Date`, today in UTC, and `Payload-Oxum` are added.
+    /// The metadata. `Bagging-Date`, which is today in UTC, and `Payload-Oxum` are added.
     pub info: Vec<Element>,
 }
 
@@ -43,29 +44,29 @@ impl Default for CreateOptions {
     }
 }
 
-/// How making a bag begins.
+/// The result of preparing a bag.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Prepared {
-    /// There is a folder to be made a bag.
+    /// The directory can become a bag.
     New(Creation),
-    /// An earlier run was cut off near its end. It is finished now, as it was begun; these lie
-    /// beside `data` and are not in the bag.
+    /// An earlier run was interrupted near its end, and is now finished with its own options. The
+    /// listed objects are next to `data` and are not in the bag.
     Finished(Vec<Finding>),
 }
 
-/// A new bag.
+/// The result of creating a bag.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Created {
-    /// How much its payload is.
+    /// The size of the payload.
     pub payload: Oxum,
-    /// What lies beside `data` and is not in the bag: somebody put it there meanwhile.
+    /// Objects next to `data` that are not in the bag, because they were added during the run.
     pub beside: Vec<Finding>,
 }
 
-/// A folder that is to be made a bag: its files are [read](Self::read), then it
-/// [becomes](Self::finish) one.
+/// A directory that becomes a bag: first its files are [read](Self::read), then it is
+/// [finished](Self::finish).
 ///
 /// ```
 /// use std::fs;
@@ -97,11 +98,10 @@ pub struct Creation {
 }
 
 impl Creation {
-    /// Looks at everything in the folder. What a run that was cut off had begun is taken back
-    /// first, or finished.
+    /// Lists the directory. First it undoes or finishes an interrupted earlier run.
     ///
     /// # Errors
-    /// It is a bag, or cannot be one.
+    /// Fails if the directory is a bag or cannot become one.
     pub fn prepare(folder: &Path, options: &CreateOptions) -> Result<Prepared, BagError> {
         allow(options.algorithms)?;
         let root = root(folder)?;
@@ -142,19 +142,19 @@ impl Creation {
         }))
     }
 
-    /// What somebody should know, though it can become a bag.
+    /// Returns warnings that do not prevent the bag.
     #[must_use]
     pub fn warnings(&self) -> &[Finding] {
         &self.warnings
     }
 
-    /// Whether an earlier run was cut off, and what it had done was taken back.
+    /// Returns whether an interrupted earlier run was undone.
     #[must_use]
     pub const fn was_taken_back(&self) -> bool {
         self.was_taken_back
     }
 
-    /// The files that are to be read, for a total.
+    /// Returns the files to read, for a total.
     pub fn files(&self) -> impl Iterator<Item = PathBuf> + Send + use<> {
         let paths: Vec<_> =
             self.names.iter().map(|name| contents::path(&self.root, name)).collect();
@@ -164,7 +164,7 @@ impl Creation {
     /// Reads all files, once for all algorithms.
     ///
     /// # Errors
-    /// Files that cannot be read, or change meanwhile.
+    /// Fails if files cannot be read or change during the run.
     pub fn read(&mut self, options: &engine::Options) -> Result<(), BagError> {
         let task = |name: &Vec<u8>| Task {
             name: name.clone(),
@@ -175,13 +175,14 @@ impl Creation {
         Ok(())
     }
 
-    /// Makes the folder a bag, if all files are what was read.
+    /// Turns the directory into a bag, if no file has changed since it was read.
     ///
     /// # Errors
-    /// It is as it was then, unless the error says otherwise.
+    /// Fails if a file has changed or the system reports an error. The directory is then unchanged,
+    /// unless the error says otherwise.
     ///
     /// # Panics
-    /// The files were not [read](Self::read).
+    /// Panics if the files were not [read](Self::read).
     pub fn finish(self) -> Result<Created, BagError> {
         assert_eq!(self.hashed.len(), self.names.len(), "the files are read before");
         self.compare(&self.root, staging::NAME, false)?;
@@ -200,7 +201,7 @@ impl Creation {
         Ok(Created { payload: oxum, beside })
     }
 
-    /// Everything of which there is a way back.
+    /// Does all steps that can be undone.
     fn put_together(&self, texts: &tags::Texts) -> Result<(), BagError> {
         let staging = staging::begin(&self.root)?;
         tags::write(texts, &staging)?;
@@ -219,7 +220,7 @@ impl Creation {
         staging::seal(&staging)
     }
 
-    /// Whether a folder holds what was read, and nothing else.
+    /// Returns whether a directory contains exactly the files that were read.
     fn compare(&self, folder: &Path, except: &str, was_renamed: bool) -> Result<(), BagError> {
         let contents = Contents::of(folder, except).map_err(at(folder))?;
         let mut findings = unfit(&contents, true);
@@ -228,7 +229,8 @@ impl Creation {
     }
 }
 
-/// The names of files that are not what was read. With `was_renamed` those at the top were.
+/// Returns the names of files that have changed since they were read. `was_renamed` tells whether
+/// those at the top were renamed.
 pub(crate) fn differences(
     contents: &Contents,
     hashed: &BTreeMap<Vec<u8>, Hashed>,
@@ -244,7 +246,7 @@ pub(crate) fn differences(
     names.filter(|name| !is_same(name)).map(changed).collect()
 }
 
-/// Reads files, each once.
+/// Reads each file once.
 pub(crate) fn hash(
     root: &Path,
     tasks: Vec<Task>,
@@ -266,8 +268,8 @@ pub(crate) fn hash(
     Ok(hashed)
 }
 
-/// What no bag can hold, or cannot be read. A new bag gets no links: those to what is beside it
-/// would lead elsewhere once they are moved.
+/// Returns the objects that a bag cannot hold or that cannot be read. A new bag gets no links,
+/// because relative links would break when they are moved.
 pub(crate) fn unfit(contents: &Contents, is_new: bool) -> Vec<Finding> {
     let entries = contents.entries.iter();
     let found = entries.filter_map(|(name, entry)| {
@@ -288,7 +290,7 @@ pub(crate) fn unfit(contents: &Contents, is_new: bool) -> Vec<Finding> {
     found.collect()
 }
 
-/// The bag in whose payload a folder is.
+/// Returns the bag whose payload contains a directory.
 fn bag_around(root: &Path) -> Option<PathBuf> {
     let is_around = |outer: &&Path| {
         let has_payload = root.strip_prefix(outer).is_ok_and(|inner| inner.starts_with(DATA));
@@ -297,8 +299,8 @@ fn bag_around(root: &Path) -> Option<PathBuf> {
     root.ancestors().skip(1).find(is_around).map(Path::to_owned)
 }
 
-/// Warnings about what is to be in a bag: folders that none keeps, names that other systems or
-/// tools take otherwise, and what may be in it by mistake.
+/// Returns warnings about the contents of a bag: empty directories, names that are problems for
+/// other systems or tools, and files that may be there by mistake.
 pub(crate) fn doubtful<'a>(
     root: &Path,
     contents: &Contents,
@@ -316,29 +318,29 @@ pub(crate) fn doubtful<'a>(
     found
 }
 
-/// Whether a file is what an interrupted `lanesum sum -o` keeps beside its list.
+/// Returns whether a file is the journal of an interrupted `lanesum sum -o`.
 fn is_partial_list(path: &Path) -> bool {
     let mut head = [0; 16];
     let read = File::open(path).and_then(|mut file| file.read_exact(&mut head));
-    // What cannot be read is told when all files are.
+    // Unreadable files are reported when all files are read.
     read.is_ok() && head == *b"lanesum partial "
 }
 
-/// Warnings of folders that no manifest can hold.
+/// Returns warnings about empty directories, which manifests cannot hold.
 fn empty_folders(contents: &Contents) -> Vec<Finding> {
     let is_empty = |entry: &Content| matches!(entry, Content::EmptyFolder);
     let empty = contents.entries.iter().filter(|(name, entry)| is_empty(entry) && *name != b"data");
     empty.map(|(name, _)| Finding::warning(&**name, Problem::EmptyFolder)).collect()
 }
 
-/// What lies on another file system, which a bag does not take with it.
+/// Returns the objects on other file systems, which are not moved with a bag.
 fn mounted(contents: &Contents) -> Vec<Finding> {
     let mut names: Vec<_> = contents.mounted.iter().collect();
     names.sort();
     names.into_iter().map(|name| Finding::error(&**name, Problem::OtherFileSystem)).collect()
 }
 
-/// Warnings of what lies in a new bag and is none of its parts.
+/// Returns warnings about objects in a new bag that are not part of it.
 fn beside(root: &Path) -> Result<Vec<Finding>, BagError> {
     let is_part = |name: &[u8]| {
         let known = [DATA, staging::NAME, declaration::NAME, "bag-info.txt"];
@@ -351,7 +353,7 @@ fn beside(root: &Path) -> Result<Vec<Finding>, BagError> {
     Ok(names.into_iter().map(|name| Finding::warning(name, Problem::Beside)).collect())
 }
 
-/// The metadata of a new bag.
+/// Returns the metadata of a new bag.
 fn info(given: &[Element], oxum: Oxum) -> Vec<Element> {
     let mut info = given.to_vec();
     if !given.iter().any(|element| element.is_called("Bagging-Date")) {

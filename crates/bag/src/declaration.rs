@@ -1,4 +1,4 @@
-//! `bagit.txt`, which makes a folder a bag: RFC 8493 section 2.1.1.
+//! `bagit.txt`, the declaration of a bag (RFC 8493, section 2.1.1).
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use crate::text::{BYTE_ORDER_MARK, Encoding, lines, trim};
 /// The file's name.
 pub(crate) const NAME: &str = "bagit.txt";
 
-/// Where the metadata of the bags are that are written.
+/// The metadata file of written bags.
 pub(crate) const INFO: &str = "bag-info.txt";
 
 /// A version of BagIt.
@@ -20,17 +20,17 @@ pub(crate) const INFO: &str = "bag-info.txt";
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Version {
-    /// Before the point.
+    /// The number before the point.
     pub major: u16,
-    /// Behind the point: 97 in 0.97.
+    /// The number after the point, such as 97 in 0.97.
     pub minor: u16,
 }
 
 impl Version {
-    /// That of RFC 8493, which bags are written in.
+    /// The version of RFC 8493, and of all written bags.
     pub const LATEST: Self = Self { major: 1, minor: 0 };
 
-    /// Those that are read: the drafts from 0.93 on, and the RFC.
+    /// The supported versions: the drafts from 0.93 on, and the RFC.
     const KNOWN: [Self; 6] = [
         Self { major: 0, minor: 93 },
         Self { major: 0, minor: 94 },
@@ -49,7 +49,7 @@ impl Version {
         Some(Self { major: number(&text[..point])?, minor: number(&text[point + 1..])? })
     }
 
-    /// Where the metadata of the bag are.
+    /// Returns the metadata file of a bag of this version.
     pub(crate) const fn info_name(self) -> &'static str {
         let is_old = self.major == 0 && self.minor < 96;
         if is_old { "package-info.txt" } else { INFO }
@@ -62,7 +62,7 @@ impl fmt::Display for Version {
     }
 }
 
-/// What `bagit.txt` says.
+/// The contents of `bagit.txt`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Declaration {
     pub(crate) version: Version,
@@ -70,12 +70,12 @@ pub(crate) struct Declaration {
 }
 
 impl Declaration {
-    /// That of the bags that are written, and of those that say nothing that can be used.
+    /// The declaration of written bags, and of bags without a valid one.
     pub(crate) const OURS: Self = Self { version: Version::LATEST, encoding: Encoding::Utf8 };
 
     pub(crate) const TEXT: &str = "BagIt-Version: 1.0\nTag-File-Character-Encoding: UTF-8\n";
 
-    /// Reads it. Drafts before 1.0 say nothing of the blanks around the colon.
+    /// Parses `bagit.txt`. Drafts before 1.0 do not define the blanks around the colon.
     pub(crate) fn parse(text: &[u8]) -> Result<Self, BadDeclaration> {
         if text.starts_with(BYTE_ORDER_MARK) {
             return Err(BadDeclaration::ByteOrderMark);
@@ -101,35 +101,35 @@ impl Declaration {
     }
 }
 
-/// What stands behind a label and its colon.
+/// Returns the text after a label and its colon.
 fn value<'a>(line: &'a [u8], label: &str) -> Option<&'a [u8]> {
     let colon = line.iter().position(|&byte| byte == b':')?;
     (trim(&line[..colon]) == label.as_bytes()).then(|| trim(&line[colon + 1..]))
 }
 
-/// What is wrong with `bagit.txt`.
+/// An error in `bagit.txt`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BadDeclaration {
-    /// It begins with a byte order mark.
+    /// The file starts with a byte order mark.
     #[error("begins with a byte order mark")]
     ByteOrderMark,
-    /// It is not of two lines.
+    /// The file does not have two lines.
     #[error("must be two lines: `BagIt-Version: 1.0` and `Tag-File-Character-Encoding: UTF-8`")]
     Lines,
-    /// The line of this label is not where it must be.
+    /// The line with this label is not at its place.
     #[error("no line `{0}: ...`")]
     Line(&'static str),
-    /// Its version is no number with a point.
+    /// The version is not two numbers with a point.
     #[error("invalid version; expected a form like 1.0")]
     VersionForm,
-    /// Nothing is known of bags of this version.
+    /// The version is not supported.
     #[error("unknown version {0}; known are 0.93 to 0.97 and 1.0")]
     Version(Version),
-    /// Tag files are in this encoding, which cannot be read.
+    /// The encoding of the tag files is not supported.
     #[error("tag files in {0} cannot be read; those in UTF-8, UTF-16, ISO-8859-1 and US-ASCII can")]
     Encoding(String),
-    /// One blank must follow each colon, and there must be no other around it.
+    /// There is not exactly one blank after each colon and none before it.
     #[error("version 1.0 wants one blank behind each colon, and none before it or at the end")]
     Blanks,
 }
@@ -139,7 +139,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn drafts_have_blanks_where_they_like() {
+    fn drafts_may_have_extra_blanks() {
         let of = |text: &str| {
             Declaration::parse(text.as_bytes()).map(|it| (it.version.to_string(), it.encoding))
         };
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn invalid_declarations_are_refused() {
+    fn invalid_declarations_are_reported() {
         let of = |text: &str| Declaration::parse(text.as_bytes()).unwrap_err();
         assert_eq!(of(""), BadDeclaration::Lines);
         assert_eq!(of(&Declaration::TEXT.repeat(2)), BadDeclaration::Lines);

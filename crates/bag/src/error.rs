@@ -1,4 +1,4 @@
-//! Why a bag is not made or updated.
+//! The error of creating or updating a bag.
 
 use std::fs;
 use std::io;
@@ -9,93 +9,93 @@ use lanesum_checksum::{Algorithm, Algorithms};
 
 use crate::finding::{Finding, Problem};
 
-/// Why a bag is not made or updated. Nothing was changed, unless it says so.
+/// The reason why a bag was not created or updated. Nothing was changed, unless the error says so.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BagError {
-    /// What should be a folder is something else.
+    /// The path is not a directory.
     #[error("not a directory")]
     NotAFolder,
-    /// The folder is in the payload of a bag.
+    /// The directory is in the payload of a bag.
     #[error("in the payload of the bag {}", .0.display())]
     InPayload(PathBuf),
-    /// Nothing can be written in the folder.
+    /// The directory is not writable.
     #[error("not writable: {}", message(.0))]
     Unwritable(io::Error),
-    /// The folder is a bag.
+    /// The directory is a bag.
     #[error("already a bag")]
     IsABag,
-    /// The folder is no bag.
+    /// The directory is not a bag.
     #[error("not a bag: bagit.txt is missing")]
     NotABag,
-    /// A run that made a bag was cut off.
+    /// A run that created a bag was interrupted.
     #[error("incomplete: `lanesum bag create` was interrupted")]
     HalfDone,
-    /// Nothing can be renamed around the root of all files.
+    /// The root directory cannot become a bag.
     #[error("the root directory cannot be a bag")]
     Root,
-    /// Another run is at work there.
+    /// Another run is working on the directory.
     #[error("in use by another `lanesum bag`")]
     Busy,
-    /// Manifests of an algorithm are not for bags.
+    /// BagIt has no manifests of an algorithm.
     #[error("bags cannot have manifests of {0}")]
     Algorithm(Algorithm),
-    /// Tag files are in another encoding than UTF-8, which is what is written.
+    /// The tag files are not in UTF-8, which is the encoding of written ones.
     #[error("tag files are not in UTF-8")]
     Encoding,
-    /// Something is where a file belongs.
+    /// An object is in the way of a file.
     #[error("{} is in the way", .0.display())]
     InTheWay(PathBuf),
-    /// The bag cannot hold what is there, or what is there cannot be read.
+    /// The directory contains objects that a bag cannot hold or that cannot be read.
     #[error("cannot become a bag; nothing was changed")]
     Findings(Vec<Finding>),
-    /// What is there, or what stands in its tag files, keeps the bag from being updated.
+    /// The contents or tag files of the bag prevent the update.
     #[error("cannot be updated; nothing was changed")]
     NotUpdated(Vec<Finding>),
-    /// No payload manifest tells what the files should be.
+    /// The bag has no payload manifest to compare the files with.
     #[error("not updated: no payload manifest that lanesum can read")]
     NoManifest,
-    /// Payload manifests or metadata are gone, or are not what they were.
+    /// Payload manifests or metadata are missing or have changed.
     #[error(
         "not updated: a payload manifest or bag-info.txt is missing, or differs from the tag manifests"
     )]
     Lost,
-    /// Files changed although their times say that they were not written to.
+    /// Files changed although their modification times did not.
     #[error("not updated: files changed, but their times did not")]
     Doubtful,
-    /// Files of the payload are not there any more, and under no other name.
+    /// Files of the payload are missing, and were not renamed.
     #[error("not updated: payload files are missing")]
     Gone,
-    /// The system refused something.
+    /// A system call failed.
     #[error("{}: {}", .path.display(), message(.error))]
     Io {
-        /// What it was about.
+        /// The path of the failed operation.
         path: PathBuf,
-        /// Its reason.
+        /// The error of the system.
         error: io::Error,
     },
-    /// The system refused something when everything was whole, and only had to take its place.
+    /// A system call failed after all files were complete, when they were moved to their places.
     #[error("{0}")]
     Unfinished(Box<Self>),
-    /// The system refused something, and then to take back what was done before.
+    /// A system call failed, and undoing the previous steps failed as well.
     #[error("{why}, and then {undo}; some files are still in {}", .staging.display())]
     Stuck {
-        /// The first reason.
+        /// The first error.
         why: Box<Self>,
-        /// The second.
+        /// The error of undoing.
         undo: Box<Self>,
-        /// Where files are.
+        /// The places of the files.
         staging: PathBuf,
     },
 }
 
 impl BagError {
-    /// Says that there is something to be told about the files, if there is.
+    /// Returns an error for findings, if there are any.
     pub(crate) fn unless_none(findings: Vec<Finding>) -> Result<(), Self> {
         if findings.is_empty() { Ok(()) } else { Err(Self::Findings(findings)) }
     }
 
-    /// The same, where a bag was to be updated.
+    /// Returns an error for findings about a bag to update, if there are any.
     pub(crate) fn of_update(self) -> Self {
         match self {
             Self::Findings(findings) => Self::NotUpdated(findings),
@@ -104,19 +104,19 @@ impl BagError {
     }
 }
 
-/// The path of a folder without links in it.
+/// Returns the path of a directory without links.
 pub(crate) fn root(folder: &Path) -> Result<PathBuf, BagError> {
     let root = fs::canonicalize(folder).map_err(at(folder))?;
     if root.is_dir() { Ok(root) } else { Err(BagError::NotAFolder) }
 }
 
-/// Makes an error of the system one about a path.
+/// Adds a path to a system error.
 pub(crate) fn at(path: &Path) -> impl Fn(io::Error) -> BagError + use<> {
     let path = path.to_owned();
     move |error| BagError::Io { path: path.clone(), error }
 }
 
-/// The algorithms that the registry of RFC 8493 section 2.4 has, as far as they are computed here.
+/// The supported algorithms of RFC 8493, section 2.4.
 const REGISTERED: Algorithms = Algorithms::NONE
     .with(Algorithm::Md5)
     .with(Algorithm::Sha1)
@@ -124,7 +124,7 @@ const REGISTERED: Algorithms = Algorithms::NONE
     .with(Algorithm::Sha256)
     .with(Algorithm::Sha512);
 
-/// Refuses algorithms that a bag cannot have.
+/// Checks that a bag can have these algorithms.
 pub(crate) fn allow(algorithms: Algorithms) -> Result<(), BagError> {
     match algorithms.difference(REGISTERED).iter().next() {
         Some(other) => Err(BagError::Algorithm(other)),
@@ -132,7 +132,7 @@ pub(crate) fn allow(algorithms: Algorithms) -> Result<(), BagError> {
     }
 }
 
-/// A file that is not what it was when it was read.
+/// Returns the error for a file that changed after it was read.
 pub(crate) fn changed(name: &[u8]) -> Finding {
     Finding::error(name, Problem::ChangedWhileRead)
 }

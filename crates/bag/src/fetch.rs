@@ -1,5 +1,5 @@
-//! `fetch.txt`, which says where files of the payload are that are not in the bag: RFC 8493 section
-//! 2.2.3. Nothing is fetched.
+//! `fetch.txt`, the list of payload files to download (RFC 8493, section 2.2.3). Nothing is
+//! downloaded.
 
 use lanesum_list::Dialect;
 use lanesum_list::formats::{BagIt, Format as _, Line};
@@ -11,7 +11,7 @@ use crate::text::{is_blank, lines, trim};
 /// The file's name.
 pub(crate) const NAME: &str = "fetch.txt";
 
-/// A file that is to be fetched.
+/// A file to download.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ToFetch {
     pub(crate) line: u64,
@@ -19,7 +19,7 @@ pub(crate) struct ToFetch {
     pub(crate) name: Vec<u8>,
 }
 
-/// Reads it; what is wrong with it are findings.
+/// Parses `fetch.txt`. Errors become findings.
 pub(crate) fn read(text: &[u8], findings: &mut Vec<Finding>) -> Vec<ToFetch> {
     let mut found = Vec::new();
     for (line, content) in lines(text) {
@@ -34,7 +34,7 @@ pub(crate) fn read(text: &[u8], findings: &mut Vec<Finding>) -> Vec<ToFetch> {
     found
 }
 
-/// URL and name of a line.
+/// Returns the URL and the name of a line.
 fn parse(line: &[u8]) -> Result<(&[u8], Vec<u8>), Problem> {
     let (url, rest) = word(line).ok_or(Problem::FetchLine)?;
     let (length, name) = word(rest).ok_or(Problem::FetchLine)?;
@@ -53,14 +53,14 @@ fn parse(line: &[u8]) -> Result<(&[u8], Vec<u8>), Problem> {
     Ok((url, normal.into_owned()))
 }
 
-/// The first word, and what stands behind the blanks after it.
+/// Returns the first word, and the text after the following blanks.
 fn word(text: &[u8]) -> Option<(&[u8], &[u8])> {
     let end = text.iter().position(|&byte| is_blank(byte)).filter(|&end| end > 0)?;
     let blanks = text[end..].iter().take_while(|&&byte| is_blank(byte)).count();
     Some((&text[..end], &text[end + blanks..]))
 }
 
-/// Whether a text has a scheme, and behind it a host unless it is of a file: RFC 3986 section 3.
+/// Returns whether a text has a scheme and, except for file URLs, a host (RFC 3986, section 3).
 fn is_url(text: &[u8]) -> bool {
     let Some(colon) = text.iter().position(|&byte| byte == b':') else { return false };
     let (scheme, rest) = (&text[..colon], &text[colon + 1..]);
@@ -71,9 +71,9 @@ fn is_url(text: &[u8]) -> bool {
     is_scheme && (has_host || scheme.eq_ignore_ascii_case(b"file"))
 }
 
-/// A name as manifests have it, decoded.
+/// Decodes a name as in manifests.
 fn decode(name: &[u8]) -> Vec<u8> {
-    // A line of a manifest with some digest is what the format reads.
+    // The format only reads complete lines, so a digest is added.
     let digest = lanesum_checksum::Algorithm::Crc32;
     let line = [b"00000000  ", name].concat();
     match BagIt::new(Dialect::untagged_as(digest)).next(&line) {
@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_are_url_length_and_name() {
+    fn fetch_lines_hold_url_length_and_name() {
         let mut findings = Vec::new();
         let text = "http://a/b%20c 12 data/b c\r\n\nfile:///x\t-  data/%0A%25\n";
         let found = read(text.as_bytes(), &mut findings);
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn invalid_lines_are_reported() {
+    fn invalid_fetch_lines_are_reported() {
         for (line, expected) in [
             ("http://a", Problem::FetchLine),
             ("http://a data/a", Problem::FetchLine),

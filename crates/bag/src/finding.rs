@@ -1,4 +1,4 @@
-//! What is found in a bag that is not as it should be.
+//! Problems of a bag.
 
 use std::fmt;
 
@@ -7,17 +7,17 @@ use crate::declaration::BadDeclaration;
 use crate::info::{BadOxum, Oxum};
 use crate::names::Unsafe;
 
-/// Something in a bag that is not as it should be.
+/// A problem found in a bag.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Finding {
-    /// The name of the file in the bag, byte for byte. Empty where it is the bag's.
+    /// The name of the file in the bag, byte for byte. Empty for the bag itself.
     pub name: Vec<u8>,
-    /// The line of that file, from 1.
+    /// The line number in the file, from 1.
     pub line: Option<u64>,
-    /// Whether the bag can be valid all the same.
+    /// Whether the bag can still be valid.
     pub severity: Severity,
-    /// What is wrong.
+    /// The problem.
     pub problem: Problem,
 }
 
@@ -34,83 +34,83 @@ impl Finding {
         Self { line: Some(line), ..self }
     }
 
-    /// An error where `is_error`, a warning otherwise.
+    /// Returns an error if `is_error`, and a warning otherwise.
     pub(crate) fn error_if(is_error: bool, name: impl Into<Vec<u8>>, problem: Problem) -> Self {
         if is_error { Self::error(name, problem) } else { Self::warning(name, problem) }
     }
 
-    /// Whether the bag is not valid for it.
+    /// Returns whether the finding makes the bag invalid.
     #[must_use]
     pub fn is_error(&self) -> bool {
         self.severity == Severity::Error
     }
 }
 
-/// Whether a bag can be valid with what was found.
+/// Whether a bag with a finding can be valid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
-    /// It can: somebody should know all the same.
+    /// A warning: the bag can be valid.
     Warning,
-    /// It cannot.
+    /// An error: the bag is invalid.
     Error,
 }
 
-/// What can be wrong. Displays as the words behind the file's name.
+/// A problem of a bag. Displays as the text after the name of the file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Problem {
-    /// There is no `bagit.txt`.
+    /// `bagit.txt` is missing.
     #[error("missing, so this is not a bag")]
     NoDeclaration,
-    /// An earlier run was cut off in the middle.
+    /// An earlier run was interrupted in the middle.
     #[error("left by an interrupted `lanesum bag`; run the same command again")]
     Interrupted,
-    /// An earlier run was cut off when all was done.
+    /// An earlier run was interrupted at its end.
     #[error("left empty by an interrupted `lanesum bag`; remove it")]
     LeftEmpty,
-    /// What called as a tag file is something else, and is not read.
+    /// An object with the name of a tag file is not a regular file, and is not read.
     #[error("is {0}, not a file")]
     NoRegularFile(String),
-    /// `bagit.txt` is not as it must be.
+    /// `bagit.txt` is invalid.
     #[error(transparent)]
     Declaration(#[from] BadDeclaration),
-    /// There is no folder `data`.
+    /// The directory `data` is missing.
     #[error("not a directory, but the bag needs it")]
     NoPayload,
-    /// The payload has no file.
+    /// The payload has no files.
     #[error("contains no files")]
     EmptyPayload,
-    /// There is no payload manifest.
+    /// The bag has no payload manifest.
     #[error("no payload manifest, so the digests of its files are unknown")]
     NoManifest,
-    /// There is no tag manifest.
+    /// The bag has no tag manifest.
     #[error("no tag manifest, so changes of tag files are not detected")]
     NoTagManifest,
 
-    /// A manifest is of an algorithm that is not computed here.
+    /// A manifest has an unsupported algorithm.
     #[error("lanesum does not compute {0}; not checked")]
     UnknownAlgorithm(String),
-    /// A manifest of an algorithm that is not computed here is to go, and there is no other.
+    /// An update would remove a manifest of an unsupported algorithm, and there is no other.
     #[error(
         "would be removed, but lanesum cannot check files against it; check them with another program, then use --accept"
     )]
     Unverifiable,
-    /// A manifest calls its algorithm otherwise than RFC 8493 wants.
+    /// The name of a manifest spells its algorithm differently than RFC 8493.
     #[error("the algorithm must be written {0}, in lower-case letters and digits")]
     AlgorithmForm(String),
-    /// A tag file is not in the encoding that `bagit.txt` says.
+    /// A tag file is not in the encoding declared in `bagit.txt`.
     #[error("not in the encoding that bagit.txt names")]
     Encoding,
-    /// A tag file begins with a byte order mark.
+    /// A tag file starts with a byte order mark.
     #[error("begins with a byte order mark")]
     ByteOrderMark,
-    /// A line of a manifest is none.
+    /// A line of a manifest is invalid.
     #[error("not `DIGEST  NAME` with a digest of this algorithm")]
     ManifestLine,
-    /// Names begin with the star of `md5sum -b`.
+    /// Names start with the star of `md5sum -b`.
     #[error("names begin with the `*` of md5sum, which is not part of BagIt")]
     Star,
-    /// Names have `./` or doubled slashes in them.
+    /// Names contain `./` or doubled slashes.
     #[error("names contain `./` or `//`")]
     Dots,
     /// Names are not percent-encoded.
@@ -121,13 +121,13 @@ pub enum Problem {
     Unsafe {
         /// The name.
         name: Vec<u8>,
-        /// Why it must not be followed.
+        /// The reason why it is unsafe.
         why: Unsafe,
     },
-    /// A payload manifest or `fetch.txt` lists what is not in `data/`.
+    /// A payload manifest or `fetch.txt` lists a file outside of `data/`.
     #[error("lists {}, which is not in data/", Shown(.0))]
     NotPayload(Vec<u8>),
-    /// A tag manifest lists what is in `data/`.
+    /// A tag manifest lists a file in `data/`.
     #[error("lists {}, which is not a tag file", Shown(.0))]
     Payload(Vec<u8>),
     /// A tag manifest lists a tag manifest.
@@ -140,13 +140,13 @@ pub enum Problem {
     #[error("lists {} twice, with different digests", Shown(.0))]
     Contradiction(Vec<u8>),
 
-    /// A file that manifests list, these of them, is not there.
+    /// A listed file is missing. The field holds the manifests that list it.
     #[error("missing (listed in {0})")]
     Missing(String),
-    /// A file that is not there is to be fetched.
+    /// A missing file is to be downloaded.
     #[error("missing, and to be fetched from {}", Shown(.0))]
     ToFetch(Vec<u8>),
-    /// What manifests list, these of them, is a folder.
+    /// A listed name is a directory. The field holds the manifests that list it.
     #[error("a directory, but listed as a file in {0}")]
     Folder(String),
     /// A file of the payload that no manifest lists.
@@ -158,97 +158,98 @@ pub enum Problem {
     /// A tag file that no tag manifest lists.
     #[error("not listed in any tag manifest, so changes are not detected")]
     TagUnlisted,
-    /// It is there under another name, which looks the same.
+    /// The file exists under another name that looks the same.
     #[error("exists as {}, the same name in a different Unicode form", Shown(.0))]
     NormalForm(Vec<u8>),
-    /// Its content is not what manifests say.
+    /// The content differs from the manifests.
     #[error("changed: differs from {0}")]
     Changed(String),
-    /// It changed while it was read.
+    /// The file changed while it was read.
     #[error("changed while it was read")]
     ChangedWhileRead,
-    /// It cannot be read.
+    /// The file cannot be read.
     #[error("{0}")]
     Unreadable(String),
-    /// It is a link, or lies behind one, that leads out of the bag.
+    /// The file is or lies behind a link that leads out of the bag.
     #[error("a link out of the bag, or behind one")]
     LinkOut,
-    /// It is a link to a file of the bag.
+    /// The file is a link to a file of the bag.
     #[error("a link, which other systems may not keep")]
     LinkToFile,
-    /// It is a link to a folder, or lies behind one.
+    /// The file is or lies behind a link to a directory.
     #[error("a link to a directory, or behind one; manifests cannot hold it")]
     LinkToFolder,
-    /// It is a link, and is to be in a new bag.
+    /// The file is a link, which a new bag cannot hold.
     #[error("a link, which a bag cannot hold; replace it by its target, or remove it")]
     Link,
-    /// It is a link that leads nowhere.
+    /// The file is a dangling link.
     #[error("a link whose target does not exist")]
     BrokenLink,
-    /// It is something else than a file.
+    /// The object is not a file.
     #[error("{0}, which a bag cannot hold")]
     Special(Special),
-    /// Other systems take it and another file for one.
+    /// Other systems do not distinguish this name from another one.
     #[error("differs from {} only in case or Unicode form, so some systems confuse them", Shown(.0))]
     Collision(Vec<u8>),
-    /// A system puts such files there by itself.
+    /// An operating system creates such files by itself.
     #[error("created by the operating system; check that it belongs in the bag")]
     OfASystem,
-    /// An interrupted run of lanesum left it there.
+    /// An interrupted run of lanesum left the file.
     #[error("left by an interrupted run of lanesum; check that it belongs in the bag")]
     LeftOver,
-    /// A percent sign in a name, which manifests encode.
+    /// The name contains a percent sign, which manifests encode.
     #[error(
         "its name contains `%`, written as %25 in manifests: bagit.py (its issue 157) and others do not find such files"
     )]
     Percent,
-    /// CR or LF in a name, which manifests encode.
+    /// The name contains CR or LF, which manifests encode.
     #[error(
         "its name contains a line end, written as %0D or %0A in manifests: some tools do not find such files"
     )]
     LineEnd,
-    /// A blank at the end of a name, which manifests hold as it is.
+    /// The name ends with a blank, which manifests do not encode.
     #[error("its name ends with a space: bagit.py and others do not find such files")]
     TrailingBlank,
 
-    /// A line of the metadata is no element.
+    /// A line of the metadata is not an element.
     #[error("not `LABEL: VALUE`")]
     InfoLine,
-    /// The size of the payload is told twice.
+    /// The size of the payload is repeated.
     #[error("contains Payload-Oxum twice")]
     OxumTwice,
-    /// The size of the payload is told twice, and each time it is another.
+    /// The size of the payload is repeated with a different value.
     #[error("contains Payload-Oxum twice, with different values")]
     OxumContradiction,
-    /// The size of the payload is no size.
+    /// The size of the payload is invalid.
     #[error(transparent)]
     OxumForm(#[from] BadOxum),
-    /// The size of the payload is another.
+    /// The size of the payload differs from the metadata.
     #[error(
         "Payload-Oxum is {said}, but the payload has {}.{}: bytes.files", found.bytes, found.files
     )]
     Oxum {
-        /// What the metadata say.
+        /// The size in the metadata.
         said: Oxum,
-        /// What there is.
+        /// The actual size.
         found: Oxum,
     },
-    /// What an update would write over is there, though the metadata of this version lie elsewhere.
+    /// An update would overwrite an existing file. In this version of BagIt the metadata have
+    /// another name.
     #[error(
         "not the metadata file of this version, and would be overwritten; move its content to {0}, and remove it"
     )]
     OtherInfo(&'static str),
-    /// The metadata do not tell the size of the payload.
+    /// The metadata do not contain the size of the payload.
     #[error("no Payload-Oxum; leave out --fast to check all files")]
     NoOxum,
 
-    /// A line of `fetch.txt` is none.
+    /// A line of `fetch.txt` is invalid.
     #[error("not `URL LENGTH NAME`, with a length in bytes or `-`")]
     FetchLine,
-    /// What should be a URL is none.
+    /// The URL is invalid.
     #[error("{} is not a URL", Shown(.0))]
     Url(Vec<u8>),
-    /// A payload manifest does not list a file that is to be fetched.
+    /// A payload manifest does not list a file to download.
     #[error("names {name}, which {manifest} does not list", name = Shown(.name))]
     FetchNotIn {
         /// The file.
@@ -257,25 +258,25 @@ pub enum Problem {
         manifest: String,
     },
 
-    /// A folder without a file in it.
+    /// The directory has no files.
     #[error("an empty directory, which manifests cannot hold")]
     EmptyFolder,
-    /// It was put into a folder while that became a bag.
+    /// The object was added while the directory became a bag.
     #[error(
         "added while this became a bag, and not part of it; move it into data/ and run `lanesum bag update`, or move it elsewhere"
     )]
     Beside,
-    /// A name that a manifest in UTF-8 cannot hold.
+    /// The name is not valid in a UTF-8 manifest.
     #[error("its name is not UTF-8, as a bag requires; rename it")]
     NotUtf8,
-    /// A file or folder on another file system than the bag.
+    /// The file or directory is on a different file system than the bag.
     #[error(
         "on a different file system, which cannot move into a bag; unmount it, or copy its content"
     )]
     OtherFileSystem,
 }
 
-/// A name or other text of somebody else's, with nothing in it that a terminal would obey.
+/// Displays untrusted text with escaped control characters.
 pub(crate) struct Shown<'a>(pub(crate) &'a [u8]);
 
 impl fmt::Display for Shown<'_> {
@@ -299,7 +300,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_that_a_terminal_obeys_is_shown() {
+    fn control_characters_are_escaped() {
         let shown = Shown(b"a\x1b[2J\n\xffb\xc3\xa4").to_string();
         assert_eq!(shown, r"a\u{1b}[2J\n\xffbä");
         let problem = Problem::Twice(b"data/\r".to_vec());

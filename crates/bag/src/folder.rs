@@ -1,4 +1,4 @@
-//! The names in a folder.
+//! The names in a directory.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -7,12 +7,12 @@ use std::path::Path;
 
 use rustix::fs::{CWD, Dir, Mode, OFlags, openat};
 
-/// All names in a folder, in no order, or none where one of them could not be read.
+/// Returns all names in a directory in unspecified order.
 ///
-/// The standard library's `read_dir` panics where a folder cannot be closed.
+/// `read_dir` of the standard library panics if a directory cannot be closed.
 ///
 /// # Errors
-/// The system's.
+/// Fails with the error of the system if a name cannot be read.
 pub(crate) fn names(folder: &Path) -> io::Result<Vec<OsString>> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let mut names = Vec::new();
@@ -31,7 +31,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_all_but_the_folders_own() {
+    fn names_leave_out_dot_and_dot_dot() {
         let folder = tempfile::tempdir().unwrap();
         assert!(names(folder.path()).unwrap().is_empty());
         let file = OsStr::from_bytes(b".a\xff\n");

@@ -1,13 +1,13 @@
-//! `bag-info.txt`, the metadata of a bag: RFC 8493 section 2.2.2.
+//! `bag-info.txt`, the metadata of a bag (RFC 8493, section 2.2.2).
 
 use std::fmt;
 
 use crate::text::{is_blank, lines, trim};
 
-/// The label of the payload's size.
+/// The label of the size of the payload.
 pub(crate) const OXUM: &str = "Payload-Oxum";
 
-/// An element of the metadata: `Contact-Name: Edna Janssen`. Labels are alike whatever their case.
+/// An element of the metadata: `Contact-Name: Edna Janssen`. Labels are case-insensitive.
 ///
 /// ```
 /// use lanesum_bag::Element;
@@ -20,15 +20,15 @@ pub(crate) const OXUM: &str = "Payload-Oxum";
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Element {
     label: String,
-    /// Lines behind the first are those that it is continued on, without their indentation.
+    /// The value. Continuation lines follow the first line, without their indentation.
     value: String,
 }
 
 impl Element {
-    /// An element that a bag can hold and that is read back as it is.
+    /// Makes an element that a bag can hold and that reads back unchanged.
     ///
     /// # Errors
-    /// It cannot be: the label has a colon in it, for instance.
+    /// Fails for an invalid label or value, for example a label with a colon.
     pub fn new(label: &str, value: &str) -> Result<Self, BadElement> {
         let is_label = !label.is_empty()
             && label.trim() == label
@@ -48,7 +48,7 @@ impl Element {
         Ok(Self { label: label.to_owned(), value: value.to_owned() })
     }
 
-    /// Today, in UTC.
+    /// Makes an element with the date of today in UTC.
     pub(crate) fn bagging_date() -> Self {
         let today = jiff::Timestamp::now().to_zoned(jiff::tz::TimeZone::UTC).date();
         Self { label: "Bagging-Date".to_owned(), value: today.to_string() }
@@ -58,13 +58,13 @@ impl Element {
         Self { label: OXUM.to_owned(), value: oxum.to_string() }
     }
 
-    /// The label.
+    /// Returns the label.
     #[must_use]
     pub fn label(&self) -> &str {
         &self.label
     }
 
-    /// The value; of several lines where it is continued.
+    /// Returns the value, which has several lines if it is continued.
     #[must_use]
     pub fn value(&self) -> &str {
         &self.value
@@ -75,29 +75,29 @@ impl Element {
     }
 }
 
-/// As it stands in the file, with its ending.
+/// Writes the element as in the file, with its line ending.
 impl fmt::Display for Element {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}: {}", self.label, self.value.replace('\n', "\n  "))
     }
 }
 
-/// Why something is no element of a bag's metadata.
+/// The reason why a label or value is not valid in metadata.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BadElement {
-    /// Its label cannot be one.
+    /// The label is invalid.
     #[error("invalid label: empty, or with a colon, control characters, or spaces around it")]
     Label,
-    /// Its value cannot be one.
+    /// The value is invalid.
     #[error("invalid value: empty, or with spaces at the beginning or end of a line")]
     Value,
-    /// The size of the payload is counted.
+    /// The size of the payload is computed and cannot be set.
     #[error("Payload-Oxum is computed; leave it out")]
     Oxum,
 }
 
-/// What the file says: its elements, and the numbers of the lines that are none.
+/// Parses the file. Returns its elements, and the numbers of invalid lines.
 pub(crate) fn parse(text: &[u8]) -> (Vec<Element>, Vec<u64>) {
     let (mut elements, mut wrong) = (Vec::<Element>::new(), Vec::new());
     for (number, line) in lines(text) {
@@ -126,7 +126,7 @@ pub(crate) fn parse(text: &[u8]) -> (Vec<Element>, Vec<u64>) {
     (elements, wrong)
 }
 
-/// How much the payload of a bag is: what `Payload-Oxum` says.
+/// The size of the payload of a bag, as in `Payload-Oxum`.
 ///
 /// ```
 /// use lanesum_bag::Oxum;
@@ -137,9 +137,9 @@ pub(crate) fn parse(text: &[u8]) -> (Vec<Element>, Vec<u64>) {
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Oxum {
-    /// The sizes of all files together, in bytes.
+    /// The total size of all files in bytes.
     pub bytes: u64,
-    /// How many files.
+    /// The number of files.
     pub files: u64,
 }
 
@@ -149,7 +149,7 @@ impl fmt::Display for Oxum {
     }
 }
 
-/// What should be a number of bytes, a point and a number of files is none.
+/// The error for text that is not a number of bytes, a point and a number of files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("invalid Payload-Oxum; expected BYTES.FILES")]
 pub struct BadOxum;
@@ -172,7 +172,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn elements_are_read_back() {
+    fn elements_round_trip() {
         let text = "A: 1\r\nB :\t2 : 3\n\n   more\n\tand more\nA:4\n";
         let (elements, wrong) = parse(text.as_bytes());
         let found: Vec<_> = elements.iter().map(|it| (it.label(), it.value())).collect();
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn ambiguous_elements_are_refused() {
+    fn elements_that_would_not_round_trip_are_refused() {
         for (label, value) in [("a", "b"), ("a b", "c: d"), ("a", "b\nc")] {
             let element = Element::new(label, value).unwrap();
             assert_eq!(parse(element.to_string().as_bytes()).0, [element]);
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn an_oxum_is_two_numbers() {
+    fn an_oxum_has_two_numbers() {
         for wrong in
             ["", ".", "1", "1.", ".1", "+1.1", "1.1.1", "1 .1", "1.x", "99999999999999999999.1"]
         {

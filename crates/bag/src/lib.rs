@@ -1,15 +1,26 @@
-//! Bags of BagIt, [RFC 8493]: folders whose files are listed with their digests, so that whoever
-//! gets one knows whether it is whole.
+//! Validates, creates and updates bags of BagIt ([RFC 8493]): directories with a list of their
+//! files and digests, so that a recipient can check that a bag is complete.
 //!
-//! | you want | take |
-//! |---|---|
-//! | to know whether a bag is complete and valid | [`Validation`] |
-//! | a look at how many files there are, and how long | [`QuickLook`] |
-//! | to make a folder a bag | [`Creation`] |
-//! | to take up what changed in a bag | [`Update`] |
+//! | you have | you want | use |
+//! |---|---|---|
+//! | a bag | to know whether it is complete and valid | [`Validation`] |
+//! | a bag | to check the number and total size of its files | [`QuickLook`] |
+//! | a directory | to turn it into a bag | [`Creation`] |
+//! | a bag with changed files | to write new manifests | [`Update`] |
 //!
-//! Files are read and hashed by the engine of [`lanesum_checksum`], each once for all manifests.
-//! Nothing here prints or exits.
+//! The engine of [`lanesum_checksum`] reads and hashes each file once for all manifests. Nothing in
+//! this crate prints or exits.
+//!
+//! ```
+//! use lanesum_bag::Validation;
+//! use lanesum_checksum::engine;
+//!
+//! let bag = tempfile::tempdir()?;
+//! let validation = Validation::prepare(bag.path())?;
+//! let report = validation.read(&engine::Options::default(), |finding| println!("{finding:?}"));
+//! assert!(!report.is_valid()); // an empty directory
+//! # Ok::<(), std::io::Error>(())
+//! ```
 //!
 //! [RFC 8493]: https://www.rfc-editor.org/rfc/rfc8493
 
@@ -50,7 +61,7 @@ pub use result::{ExpectedDigest, FileResult};
 pub use update::{Update, UpdateOptions};
 pub use validate::{QuickLook, Report, Validation};
 
-/// The example of the page on the registry, tested.
+/// Tests the example in the README.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

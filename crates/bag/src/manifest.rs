@@ -1,4 +1,4 @@
-//! Manifests: which files there should be, and their digests. RFC 8493 sections 2.1.3 and 2.2.1.
+//! Manifests, the lists of files and their digests (RFC 8493, sections 2.1.3 and 2.2.1).
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -11,19 +11,19 @@ use crate::finding::{Finding, Problem};
 use crate::names::{self, is_payload};
 use crate::text::{is_blank, lines};
 
-/// A manifest, by its name.
+/// A manifest, identified by its name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Manifest {
     pub(crate) name: String,
     pub(crate) is_tag: bool,
-    /// None where it is not computed here.
+    /// `None` if the algorithm is not supported.
     pub(crate) algorithm: Option<Algorithm>,
-    /// What it should be called.
+    /// The correct name.
     pub(crate) algorithm_name: String,
 }
 
 impl Manifest {
-    /// The manifest that a file at the top of a bag is, if it is called as one.
+    /// Returns the manifest for a file at the top of a bag, if the file has the name of one.
     pub(crate) fn of(name: &[u8]) -> Option<Self> {
         let name = str::from_utf8(name).ok().filter(|name| !name.contains('/'))?;
         let (is_tag, rest) = match name.strip_prefix("tag") {
@@ -38,7 +38,7 @@ impl Manifest {
         Some(Self { name: name.to_owned(), is_tag, algorithm, algorithm_name })
     }
 
-    /// What its name alone says of it.
+    /// Returns the problems of its name.
     pub(crate) fn look_at_name(&self) -> Option<Finding> {
         let Self { name, algorithm, algorithm_name, .. } = self;
         let is_exact = name.ends_with(&format!("manifest-{algorithm_name}.txt"));
@@ -53,14 +53,14 @@ impl Manifest {
         .map(|problem| Finding::error(name.as_bytes(), problem))
     }
 
-    /// What a manifest of this algorithm is called.
+    /// Returns the name of the manifest of an algorithm.
     pub(crate) fn name_of(algorithm: Algorithm, is_tag: bool) -> String {
         let tag = if is_tag { "tag" } else { "" };
         format!("{tag}manifest-{algorithm}.txt")
     }
 
-    /// Reads what stands in it, where its algorithm is known. `is_there` knows the files of the
-    /// bag.
+    /// Parses the manifest if its algorithm is supported. `is_there` returns whether the bag has a
+    /// file.
     pub(crate) fn read(
         &self,
         text: &[u8],
@@ -114,7 +114,7 @@ impl Manifest {
         found
     }
 
-    /// What it must not list, though it does.
+    /// Returns the problem of a name that the manifest must not list.
     pub(crate) fn misplaced(&self, name: &[u8]) -> Option<Problem> {
         match (self.is_tag, is_payload(name)) {
             (false, true) => None,
@@ -128,23 +128,23 @@ impl Manifest {
     }
 }
 
-/// What a line says.
+/// The contents of a line.
 #[derive(Clone, Debug)]
 pub(crate) struct Listed {
     pub(crate) line: u64,
     pub(crate) name: Vec<u8>,
-    /// The name as it stands there, where it looks encoded.
+    /// The name as written, if it looks encoded.
     raw: Option<Vec<u8>>,
     pub(crate) digest: Digest,
 }
 
-/// Whether the name in a line begins with a star.
+/// Returns whether the name in a line starts with a star.
 fn has_a_star(line: &[u8]) -> bool {
     let blank = line.iter().position(|&byte| is_blank(byte)).unwrap_or(line.len());
     line[blank..].iter().find(|&&byte| !is_blank(byte)) == Some(&b'*')
 }
 
-/// Whether a name as it stands in a manifest has a percent sign that encodes nothing.
+/// Returns whether a name as written in a manifest has a percent sign that encodes nothing.
 fn has_bare_percent(raw: &[u8]) -> bool {
     let encodes =
         |rest: &[u8]| matches!(rest, [b'0', b'A' | b'a' | b'D' | b'd', ..] | [b'2', b'5', ..]);
@@ -152,8 +152,9 @@ fn has_bare_percent(raw: &[u8]) -> bool {
     signs.into_iter().any(|(at, _)| !encodes(&raw[at + 1..]))
 }
 
-/// Takes names as they stand where their writer did not encode them, as many do not: all of a
-/// manifest where that alone fits what is there, single ones otherwise. Whether any was.
+/// Uses names literally if their writer did not encode them, as is common. Uses all names of a
+/// manifest literally if only that matches the existing files, and otherwise single names. Returns
+/// whether any name was used literally.
 fn settle(found: &mut [Listed], is_there: impl Fn(&[u8]) -> bool) -> bool {
     if found.iter().all(|listed| listed.raw.is_none()) {
         return false;
@@ -163,7 +164,7 @@ fn settle(found: &mut [Listed], is_there: impl Fn(&[u8]) -> bool) -> bool {
     let is_encoded = found.iter().all(|listed| fits(listed) && names.insert(&*listed.name));
     let are_raw = !is_encoded
         && found.iter().all(|listed| listed.raw.as_ref().is_none_or(|raw| is_there(raw)));
-    // What another line names is that line's file, and stands for no other.
+    // A file that another line lists does not stand for this name.
     let names: BTreeSet<Vec<u8>> = found.iter().map(|listed| listed.name.clone()).collect();
     let mut is_any = false;
     for listed in found {
@@ -182,7 +183,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn manifests_are_known_by_their_names() {
+    fn manifests_are_recognized_by_name() {
         let of = |name: &str| Manifest::of(name.as_bytes());
         let md5 = of("tagmanifest-md5.txt").unwrap();
         assert_eq!((md5.is_tag, md5.algorithm), (true, Some(Algorithm::Md5)));
@@ -205,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_taken_as_they_fit_what_is_there() {
+    fn encoded_names_match_existing_files() {
         let read = |names: &[&str], files: &[&str]| {
             let digest = "d41d8cd98f00b204e9800998ecf8427e";
             let text: String = names.iter().map(|name| format!("{digest}  {name}\n")).collect();
@@ -216,23 +217,23 @@ mod tests {
             let names = found.into_iter().map(|it| String::from_utf8(it.name).unwrap());
             (names.collect::<Vec<_>>(), findings.len())
         };
-        // As the RFC wants it, with and without the file.
+        // Encoded as in the RFC, with and without the file.
         assert_eq!(read(&["data/%25"], &["data/%"]), (vec!["data/%".into()], 0));
         assert_eq!(read(&["data/%25"], &[]), (vec!["data/%".into()], 0));
-        // As bagit.py writes them.
+        // Not encoded, as bagit.py writes them.
         let raw = ["data/%", "data/%25"];
         assert_eq!(read(&raw, &raw), (raw.map(String::from).to_vec(), 1));
         let raw = ["data/%0A", "data/%0D"];
         assert_eq!(read(&raw, &raw[..1]), (vec!["data/%0A".into(), "data/\r".into()], 1));
-        // What encodes nothing was not encoded.
+        // A percent sign that encodes nothing shows that the names are not encoded.
         assert_eq!(read(&["data/100%.txt"], &["data/100%.txt"]), (vec!["data/100%.txt".into()], 1));
         assert_eq!(read(&["data/%", "data/%2"], &[]).1, 1);
-        // Both are there, and both are meant.
+        // Both files exist, and both lines are literal.
         assert_eq!(read(&["data/%2525", "data/%25"], &["data/%25", "data/%"]).1, 0);
     }
 
     #[test]
-    fn lines_that_are_none_are_told() {
+    fn invalid_lines_are_reported() {
         let manifest = Manifest::of(b"manifest-md5.txt").unwrap();
         let mut findings = Vec::new();
         let digest = "d41d8cd98f00b204e9800998ecf8427e";

@@ -1,4 +1,4 @@
-//! Names in a bag: which are safe, and which other systems take for one.
+//! Names in a bag: unsafe names, and names that other systems do not distinguish.
 
 use std::borrow::Cow;
 
@@ -6,25 +6,25 @@ use unicode_normalization::UnicodeNormalization as _;
 
 use crate::finding::Problem;
 
-/// Why a name must not be followed.
+/// The reason why a name is unsafe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Unsafe {
-    /// It begins at the root.
+    /// The name is absolute.
     #[error("an absolute path, which leads out of the bag")]
     Absolute,
-    /// It has `..` in it.
+    /// The name contains `..`.
     #[error("a path with `..` in it, which may lead out of the bag")]
     Parent,
-    /// It begins with `~`, which a shell takes for somebody's home.
+    /// The name starts with `~`, which a shell expands to a home directory.
     #[error("a path that begins with `~`, which may lead out of the bag")]
     Home,
-    /// It names the bag itself.
+    /// The name is the bag itself.
     #[error("a path that names no file")]
     Nothing,
 }
 
-/// A name without `.` and doubled slashes, owned where there were any.
+/// Returns a name without `.` and doubled slashes. The result is owned if there were any.
 pub(crate) fn normal(name: &[u8]) -> Result<Cow<'_, [u8]>, Unsafe> {
     match name.first() {
         Some(b'/') => return Err(Unsafe::Absolute),
@@ -43,12 +43,12 @@ pub(crate) fn normal(name: &[u8]) -> Result<Cow<'_, [u8]>, Unsafe> {
     if kept.is_empty() { Err(Unsafe::Nothing) } else { Ok(Cow::Owned(kept.join(&b'/'))) }
 }
 
-/// Whether a file of this name is of the payload.
+/// Returns whether a name is in the payload.
 pub(crate) fn is_payload(name: &[u8]) -> bool {
     name.starts_with(b"data/")
 }
 
-/// The same for all names that differ in their Unicode normal form alone.
+/// Returns the same text for names that differ only in Unicode normal form.
 pub(crate) fn canonical(name: &[u8]) -> Cow<'_, [u8]> {
     match str::from_utf8(name) {
         Ok(text) if !text.is_ascii() => Cow::Owned(text.nfc().collect::<String>().into_bytes()),
@@ -56,7 +56,8 @@ pub(crate) fn canonical(name: &[u8]) -> Cow<'_, [u8]> {
     }
 }
 
-/// The same for all names that some system takes for one: those that differ in case or normal form.
+/// Returns the same text for names that some system does not distinguish: those that differ in case
+/// or normal form.
 pub(crate) fn folded(name: &[u8]) -> Vec<u8> {
     match str::from_utf8(name) {
         Ok(text) if !text.is_ascii() => {
@@ -66,19 +67,19 @@ pub(crate) fn folded(name: &[u8]) -> Vec<u8> {
     }
 }
 
-/// Whether a file is what some system puts beside others by itself.
+/// Returns whether an operating system creates such files next to others.
 pub(crate) fn is_of_a_system(name: &[u8]) -> bool {
     let last = name.rsplit(|&byte| byte == b'/').next().unwrap_or_default();
     let known: [&[u8]; 3] = [b".DS_Store", b"Thumbs.db", b"desktop.ini"];
     last.starts_with(b"._") || known.iter().any(|known| last.eq_ignore_ascii_case(known))
 }
 
-/// Whether a name is of what an interrupted run of lanesum leaves, or lies in such a folder.
+/// Returns whether a name is, or lies in, a remainder of an interrupted run of lanesum.
 pub(crate) fn is_left_over(name: &[u8]) -> bool {
     name.split(|&byte| byte == b'/').any(|part| part.starts_with(b".lanesum-"))
 }
 
-/// What somebody should know of a name that other tools do not find in a manifest.
+/// Returns the problem of a name that other tools do not find in a manifest.
 pub(crate) fn not_found_by_some(name: &[u8]) -> Option<Problem> {
     let ends_with_blank =
         str::from_utf8(name).is_ok_and(|name| name.ends_with(|it: char| it.is_whitespace()));
@@ -119,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn normal_forms_and_cases_are_folded() {
+    fn normal_form_and_case_are_folded() {
         let (composed, decomposed) = ("data/N\u{fa}", "data/Nu\u{301}");
         assert_eq!(canonical(composed.as_bytes()), canonical(decomposed.as_bytes()));
         assert_ne!(canonical(b"a"), canonical(b"A"));
@@ -128,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn files_of_systems_are_known() {
+    fn system_files_are_recognized() {
         assert!(
             [&b"data/.DS_Store"[..], b"data/b/thumbs.db", b"data/._a"]
                 .iter()
@@ -140,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_other_tools_do_not_find_are_told() {
+    fn unportable_names_are_reported() {
         for (name, problem) in [
             ("data/100%", Some(Problem::Percent)),
             ("data/%\n", Some(Problem::Percent)),

@@ -1,4 +1,4 @@
-//! Reads what the tag files of a bag say, and looks at what is there.
+//! Reads the tag files of a bag, and lists its contents.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fs;
@@ -16,33 +16,33 @@ use crate::manifest::{Listed, Manifest};
 use crate::staging;
 use crate::text::BYTE_ORDER_MARK;
 
-/// Whether a file of this name at the top tells what is in the bag.
+/// Returns whether a file at the top is a tag file defined by BagIt.
 fn is_tag_file(name: &[u8]) -> bool {
     let known = [declaration::NAME, "bag-info.txt", "package-info.txt", fetch::NAME];
     known.iter().any(|it| it.as_bytes() == name) || Manifest::of(name).is_some()
 }
 
-/// A bag as it stands there, with nothing of the payload read.
+/// A bag with its tag files read, but not its payload.
 #[derive(Debug)]
 pub(crate) struct Bag {
     pub(crate) root: PathBuf,
     pub(crate) contents: Contents,
-    /// Whether `bagit.txt` says what the others can be read by.
+    /// Whether `bagit.txt` is valid, so that the other tag files can be read.
     pub(crate) is_declared: bool,
     pub(crate) declaration: Declaration,
     pub(crate) manifests: Vec<(Manifest, Vec<Listed>)>,
     pub(crate) info: Vec<Element>,
     pub(crate) fetch: Vec<ToFetch>,
-    /// Which of those a name is.
+    /// The index of each name in them.
     fetch_numbers: HashMap<Vec<u8>, usize>,
-    /// Tag files that are there, and of which nothing tells what they say: a finding says why.
+    /// Existing tag files that cannot be read. A finding gives the reason.
     pub(crate) unread: BTreeSet<Vec<u8>>,
     pub(crate) findings: Vec<Finding>,
 }
 
 impl Bag {
     /// # Errors
-    /// The folder cannot be read.
+    /// Fails if the directory cannot be read.
     pub(crate) fn open(root: &Path) -> io::Result<Self> {
         let mut bag = Self::look_at(root)?;
         if bag.is_declared {
@@ -53,7 +53,7 @@ impl Bag {
         Ok(bag)
     }
 
-    /// The declaration and the metadata alone.
+    /// Reads only the declaration and the metadata.
     pub(crate) fn open_quickly(root: &Path) -> io::Result<Self> {
         let mut bag = Self::look_at(root)?;
         if bag.is_declared {
@@ -86,8 +86,7 @@ impl Bag {
         Ok(bag)
     }
 
-    /// What is called as a tag file and is no regular file is not read, so nothing tells what it
-    /// should.
+    /// An object with the name of a tag file that is not a regular file is not read.
     fn look_at_tag_files(&mut self) {
         let mut told = BTreeSet::new();
         for (name, entry) in &self.contents.entries {
@@ -127,7 +126,7 @@ impl Bag {
         }
     }
 
-    /// Whether something was found about a file.
+    /// Returns whether there are findings about a file.
     fn is_told(&self, name: &str) -> bool {
         self.findings.iter().any(|finding| finding.name == name.as_bytes())
     }
@@ -168,12 +167,12 @@ impl Bag {
         }
     }
 
-    /// Where a file is to be fetched from, the first time that it is told.
+    /// Returns the first download entry of a file.
     pub(crate) fn to_fetch(&self, name: &[u8]) -> Option<&ToFetch> {
         self.fetch_numbers.get(name).map(|&number| &self.fetch[number])
     }
 
-    /// The text of a tag file, in UTF-8; none where there is none, or it cannot be read.
+    /// Returns the text of a tag file in UTF-8, or `None` if it is missing or unreadable.
     fn read_text(&mut self, name: &str) -> Option<Vec<u8>> {
         let bytes = self.read_file(name)?;
         let text = match bytes.strip_prefix(BYTE_ORDER_MARK) {
@@ -206,13 +205,13 @@ impl Bag {
         }
     }
 
-    /// Whether a tag file cannot be read, which is told.
+    /// Returns whether a tag file cannot be read, and adds a finding.
     pub(crate) fn is_unreadable(&self, name: &[u8]) -> bool {
         let tells = |it: &Finding| it.name == name && matches!(it.problem, Problem::Unreadable(_));
         self.unread.contains(name) && self.findings.iter().any(tells)
     }
 
-    /// The manifests of either kind of which it is known what they list, with their numbers.
+    /// Returns the readable manifests of a kind with their numbers.
     pub(crate) fn read_ones(&self, is_tag: bool) -> impl Iterator<Item = (usize, &Manifest)> {
         let manifests = self.manifests.iter().map(|(manifest, _)| manifest).enumerate();
         manifests.filter(move |(_, it)| {
@@ -220,8 +219,7 @@ impl Bag {
         })
     }
 
-    /// Whether it is known of all manifests of either kind what they list, but for those of
-    /// algorithms that are not computed here.
+    /// Returns whether all manifests of a kind with supported algorithms are readable.
     pub(crate) fn all_are_read(&self, is_tag: bool) -> bool {
         let mut known = self.manifests.iter().map(|(manifest, _)| manifest);
         !known.any(|it| it.is_tag == is_tag && it.algorithm.is_some() && self.is_unread(it))
@@ -231,7 +229,7 @@ impl Bag {
         self.unread.contains(manifest.name.as_bytes())
     }
 
-    /// What the metadata say that the payload is, where they say it; the first time they do.
+    /// Returns the first size of the payload in the metadata, if any.
     pub(crate) fn oxum(&mut self) -> Option<Oxum> {
         let name = self.declaration.version.info_name();
         let mut told = self.info.iter().filter(|element| element.is_called(OXUM));

@@ -8,7 +8,7 @@ use lanesum_checksum::{Algorithms, Error, Job, Source};
 use crate::contents::path;
 use crate::finding::Problem;
 
-/// A file to be read.
+/// A file to read.
 #[derive(Clone, Debug)]
 pub(crate) struct Task {
     pub(crate) name: Vec<u8>,
@@ -22,7 +22,7 @@ impl Task {
     }
 }
 
-/// What came of the tasks, by their numbers, in their order.
+/// Returns the outcomes of the tasks with their numbers, in order.
 pub(crate) fn run(
     root: &Path,
     tasks: Vec<Task>,

@@ -26,23 +26,23 @@ pub struct FileResult<'a> {
     /// The digests of the file's content, one for each algorithm of the expected digests. None if
     /// the file was not read to its end.
     pub found: Option<&'a Digests>,
-    /// Errors and warnings about the name.
+    /// The errors and warnings about the name.
     pub findings: Vec<Finding>,
 }
 
 impl<'a> FileResult<'a> {
-    /// Of a name that no manifest lists.
+    /// Makes the result of a name that no manifest lists.
     pub(crate) fn unlisted(name: &'a [u8], findings: Vec<Finding>) -> Self {
         Self { name, expected: &[], found: None, findings }
     }
 
-    /// The findings that are errors.
+    /// Returns the findings that are errors.
     pub fn errors(&self) -> impl Iterator<Item = &Finding> {
         self.findings.iter().filter(|finding| finding.is_error())
     }
 
-    /// The class of the error that matters most: the first class of [`Class`] that an error has.
-    /// None if there is no error.
+    /// Returns the class of the worst error, in the order of [`Class`]. Returns `None` if there are
+    /// no errors.
     #[must_use]
     pub fn class(&self) -> Option<Class> {
         self.errors().map(|finding| finding.problem.class()).min()
@@ -55,7 +55,7 @@ mod tests {
     use crate::finding::Problem;
 
     #[test]
-    fn the_class_is_that_of_the_worst_error() {
+    fn the_worst_error_decides_the_class() {
         let file = |findings| FileResult::unlisted(b"data/a", findings);
         let warning = Finding::warning("data/a", Problem::Changed(String::new()));
         assert_eq!(file(vec![warning.clone()]).class(), None);

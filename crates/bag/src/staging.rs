@@ -1,15 +1,15 @@
-//! Where a bag is put together, so that a run that is cut off leaves nothing half.
+//! The staging directory, so that an interrupted run leaves no partial bag.
 //!
-//! All new files are written in a folder in the bag, `.lanesum-bag`. Its `bagit.txt` comes last: it
-//! says that everything else there is whole. From then on the files only take their places, in
-//! which they need no thought, and `bagit.txt` does so last of all.
+//! All new files are written to the directory `.lanesum-bag` in the bag. Its `bagit.txt` is written
+//! last and marks the other files as complete. Then the files are only moved to their places, and
+//! `bagit.txt` is moved last.
 //!
-//! | what is there | what an interrupted run had done | what the next one does |
+//! | staging directory | progress of the interrupted run | next run |
 //! |---|---|---|
-//! | no `bagit.txt` | nothing, or the files of a new bag were on their way into `data` | [takes it back](recover) |
-//! | `bagit.txt` | everything but for the last renames | [does those](finish) |
+//! | without `bagit.txt` | it moved no files, or some files of a new bag into `data` | [undoes it](recover) |
+//! | with `bagit.txt` | it did everything except the last renames | [finishes it](finish) |
 //!
-//! No folder without a `bagit.txt` is a bag, so a new one is none until its last rename.
+//! A directory without `bagit.txt` is not a bag, so a new bag is valid only after its last rename.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, TryLockError};
@@ -21,35 +21,36 @@ use crate::error::{BagError, at};
 use crate::folder;
 use crate::manifest::Manifest;
 
-/// The folder in the bag.
+/// The staging directory in the bag.
 pub(crate) const NAME: &str = ".lanesum-bag";
 
-/// The payload on its way, and where it goes.
+/// The staged payload and its destination.
 pub(crate) const DATA: &str = "data";
 
-/// The names of manifests that are to go, a line each.
+/// The file with the names of manifests to remove, one per line.
 const REMOVE: &str = "remove";
 
-/// Whether an earlier run was cut off in the middle.
+/// Returns whether an earlier run was interrupted in the middle.
 pub(crate) fn is_unfinished(root: &Path) -> bool {
     folder::names(&root.join(NAME)).is_ok_and(|names| !names.is_empty())
 }
 
-/// Whether an earlier run was cut off when all was done but for removing the folder.
+/// Returns whether an earlier run was interrupted before it removed the staging directory.
 pub(crate) fn is_left_empty(root: &Path) -> bool {
     folder::names(&root.join(NAME)).is_ok_and(|names| names.is_empty())
 }
 
-/// Removes what [is left empty](is_left_empty).
+/// Removes a staging directory that [is left empty](is_left_empty).
 pub(crate) fn remove_empty(root: &Path) -> Result<(), BagError> {
     let staging = root.join(NAME);
     fs::remove_dir(&staging).map_err(at(&staging))
 }
 
-/// Keeps others of our kind out of a folder while it is held.
+/// Locks a directory against other runs of lanesum.
 ///
 /// # Errors
-/// Another one is at work there. Where a file system knows no locks there are none.
+/// Fails if another run is working on the directory. On file systems without locks there is no
+/// lock.
 pub(crate) fn lock(root: &Path) -> Result<File, BagError> {
     let folder = File::open(root).map_err(at(root))?;
     match folder.try_lock() {
@@ -58,18 +59,18 @@ pub(crate) fn lock(root: &Path) -> Result<File, BagError> {
     }
 }
 
-/// What became of what an earlier run had left.
+/// The result of recovering from an earlier run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Recovery {
-    /// There was nothing.
+    /// There was nothing to recover.
     Nothing,
-    /// All is as it was before that run.
+    /// The earlier run was undone.
     TakenBack,
-    /// What it had begun is done.
+    /// The earlier run was finished.
     Finished,
 }
 
-/// Takes back what an earlier run had begun, or finishes it where it was nearly done.
+/// Undoes an interrupted earlier run, or finishes it if it was nearly done.
 pub(crate) fn recover(root: &Path) -> Result<Recovery, BagError> {
     let staging = root.join(NAME);
     let names = match folder::names(&staging) {
@@ -91,7 +92,8 @@ pub(crate) fn recover(root: &Path) -> Result<Recovery, BagError> {
     Ok(Recovery::TakenBack)
 }
 
-/// Whether what makes a bag is there, or in the place that it takes; else that was not sealed.
+/// Returns whether the declaration is staged or already in its place. Otherwise the staging
+/// directory was not sealed.
 fn is_whole(root: &Path, staging: &Path) -> bool {
     let is_manifest = |name: &OsString| {
         Manifest::of(name.as_encoded_bytes()).is_some_and(|manifest| !manifest.is_tag)
@@ -108,7 +110,7 @@ fn is_ours(name: &OsStr) -> bool {
     known.iter().any(|known| name == *known) || Manifest::of(name.as_encoded_bytes()).is_some()
 }
 
-/// Takes back what was begun where that failed.
+/// Undoes a failed run.
 pub(crate) fn or_take_back(root: &Path, done: Result<(), BagError>) -> Result<(), BagError> {
     let Err(why) = done else { return Ok(()) };
     Err(match take_back(root) {
@@ -120,7 +122,7 @@ pub(crate) fn or_take_back(root: &Path, done: Result<(), BagError>) -> Result<()
     })
 }
 
-/// Moves what is in the new `data` back to where it was, and removes everything else that is new.
+/// Moves the contents of the new `data` back, and removes all other new files.
 fn take_back(root: &Path) -> Result<(), BagError> {
     let staging = root.join(NAME);
     if !staging.exists() {
@@ -128,7 +130,7 @@ fn take_back(root: &Path) -> Result<(), BagError> {
     }
     let (data, sealed) = (staging.join(DATA), staging.join(declaration::NAME));
     if sealed.exists() {
-        // What is not whole any more is not to be finished.
+        // An incomplete staging directory must not be finished.
         fs::remove_file(&sealed).map_err(at(&sealed))?;
         sync(&staging)?;
     }
@@ -150,7 +152,7 @@ fn take_back(root: &Path) -> Result<(), BagError> {
     fs::remove_dir(&staging).map_err(at(&staging))
 }
 
-/// Begins; the folder is there and empty then.
+/// Creates an empty staging directory.
 pub(crate) fn begin(root: &Path) -> Result<PathBuf, BagError> {
     let staging = root.join(NAME);
     match fs::create_dir(&staging) {
@@ -161,7 +163,7 @@ pub(crate) fn begin(root: &Path) -> Result<PathBuf, BagError> {
     }
 }
 
-/// Writes a file; it is on the medium then.
+/// Writes a file and syncs it to disk.
 pub(crate) fn write(staging: &Path, name: &str, text: &[u8]) -> Result<(), BagError> {
     let path = staging.join(name);
     let written = File::create_new(&path).and_then(|mut file| {
@@ -171,13 +173,13 @@ pub(crate) fn write(staging: &Path, name: &str, text: &[u8]) -> Result<(), BagEr
     written.map_err(at(&path))
 }
 
-/// Notes that these manifests are to go.
+/// Records the manifests to remove.
 pub(crate) fn remove_later(staging: &Path, names: &[String]) -> Result<(), BagError> {
     let text: String = names.iter().map(|name| format!("{name}\n")).collect();
     write(staging, REMOVE, text.as_bytes())
 }
 
-/// Says that everything else is whole: there is no way back from here.
+/// Marks the staging directory as complete. The run can no longer be undone.
 pub(crate) fn seal(staging: &Path) -> Result<(), BagError> {
     let (part, whole) = (staging.join("bagit.txt.part"), staging.join(declaration::NAME));
     sync(staging)?;
@@ -186,7 +188,7 @@ pub(crate) fn seal(staging: &Path) -> Result<(), BagError> {
     sync(staging)
 }
 
-/// Puts everything in its place. It can be called again where it was cut off.
+/// Moves everything to its place. It can be repeated after an interruption.
 pub(crate) fn finish(root: &Path) -> Result<(), BagError> {
     let staging = root.join(NAME);
     let remove = staging.join(REMOVE);
@@ -208,7 +210,7 @@ pub(crate) fn finish(root: &Path) -> Result<(), BagError> {
         fs::remove_file(&remove).map_err(at(&remove))?;
     }
     let mut names = folder::names(&staging).map_err(at(&staging))?;
-    // The payload comes first, the declaration last.
+    // The payload is moved first, the declaration last.
     names.sort_by_key(|name| (name == declaration::NAME, name != DATA));
     for name in names {
         let place = root.join(&name);
@@ -224,10 +226,10 @@ pub(crate) fn finish(root: &Path) -> Result<(), BagError> {
     fs::remove_dir(&staging).map_err(at(&staging))
 }
 
-/// Brings the names in a folder to the medium.
+/// Syncs the names in a directory to disk.
 pub(crate) fn sync(folder: &Path) -> Result<(), BagError> {
     match File::open(folder).and_then(|folder| folder.sync_all()) {
-        // Some file systems have nothing to bring there.
+        // Some file systems cannot sync directories.
         Err(error) if error.kind() == io::ErrorKind::InvalidInput => Ok(()),
         synced => synced.map_err(at(folder)),
     }
@@ -246,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn incomplete_run_is_undone() {
+    fn an_unsealed_creation_is_undone() {
         let root = tempfile::tempdir().unwrap();
         let root = root.path();
         assert_eq!(recover(root).unwrap(), Recovery::Nothing);
@@ -262,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn sealed_run_is_finished() {
+    fn a_sealed_creation_is_completed() {
         let root = tempfile::tempdir().unwrap();
         let root = root.path();
         fs::write(root.join("manifest-sha1.txt"), "old").unwrap();
@@ -279,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_of_somebody_elses_is_touched() {
+    fn foreign_files_are_not_touched() {
         let root = tempfile::tempdir().unwrap();
         let root = root.path();
         let staging = begin(root).unwrap();
@@ -294,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn one_at_a_time() {
+    fn a_second_lock_is_refused() {
         let root = tempfile::tempdir().unwrap();
         let held = lock(root.path()).unwrap();
         assert!(matches!(lock(root.path()), Err(BagError::Busy)));

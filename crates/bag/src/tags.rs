@@ -1,4 +1,4 @@
-//! The tag files of a bag as they are written: version 1.0, in UTF-8.
+//! Writes the tag files of a bag, in version 1.0 and UTF-8.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -14,13 +14,13 @@ use crate::info::Element;
 use crate::manifest::Manifest;
 use crate::staging;
 
-/// Names, and what is known of their files.
+/// Names and facts of files.
 pub(crate) type Files<'a> = BTreeMap<Vec<u8>, &'a Digests>;
 
-/// Texts by their names.
+/// The texts of tag files by name.
 pub(crate) type Texts = BTreeMap<String, Vec<u8>>;
 
-/// The tag files of a bag of this payload, with these others that it has.
+/// Returns the tag files of a bag with a payload and existing other tag files.
 pub(crate) fn of(
     algorithms: Algorithms,
     payload: &Files<'_>,
@@ -35,7 +35,7 @@ pub(crate) fn of(
     let written: Vec<_> =
         texts.iter().map(|(name, text)| (name.clone(), digests(algorithms, text))).collect();
     let mut listed = others.clone();
-    // Those that are written now are not what was read.
+    // The files that are written now replace those that were read.
     listed.retain(|name, _| Manifest::of(name).is_none());
     listed.extend(written.iter().map(|(name, digests)| (name.as_bytes().to_vec(), digests)));
     manifests(algorithms, true, &listed, &mut texts)?;
@@ -46,7 +46,7 @@ fn digests(algorithms: Algorithms, text: &[u8]) -> Digests {
     digests_of(algorithms, None, text).expect("no algorithm of a bag takes a key")
 }
 
-/// A manifest for each algorithm.
+/// Returns a manifest for each algorithm.
 fn manifests(
     algorithms: Algorithms,
     is_tag: bool,
@@ -69,7 +69,7 @@ fn manifests(
     Ok(())
 }
 
-/// Writes them where the bag is put together, but for the declaration, which seals it.
+/// Writes the tag files to the staging directory, except for the declaration, which seals it.
 pub(crate) fn write(texts: &Texts, staging: &Path) -> Result<(), BagError> {
     let texts = texts.iter().filter(|(name, _)| **name != *declaration::NAME);
     texts.into_iter().try_for_each(|(name, text)| staging::write(staging, name, text))

@@ -1,12 +1,12 @@
-//! Tag files as text: their encodings, and their lines.
+//! The encodings and lines of tag files.
 
 use std::borrow::Cow;
 
-/// In what the tag files of a bag are encoded, but for `bagit.txt`, which is always UTF-8.
+/// The encoding of the tag files of a bag, except for `bagit.txt`, which is always UTF-8.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Encoding {
     Utf8,
-    /// In the order that its byte order mark tells, or the big-endian one.
+    /// In the byte order of its mark, or big-endian without one.
     Utf16,
     Utf16Le,
     Utf16Be,
@@ -15,7 +15,7 @@ pub(crate) enum Encoding {
 }
 
 impl Encoding {
-    /// The encoding of this name of IANA's, in any case.
+    /// Returns the encoding with an IANA name, in any case.
     pub(crate) fn of(name: &str) -> Option<Self> {
         Some(match &*name.to_ascii_uppercase() {
             "UTF-8" | "UTF8" => Self::Utf8,
@@ -28,7 +28,7 @@ impl Encoding {
         })
     }
 
-    /// A text in UTF-8; `None` where it is not in this encoding.
+    /// Decodes text. Returns `None` if it is not in this encoding.
     pub(crate) fn decode(self, bytes: &[u8]) -> Option<Cow<'_, [u8]>> {
         match self {
             Self::Utf8 => str::from_utf8(bytes).ok().map(|text| Cow::Borrowed(text.as_bytes())),
@@ -55,11 +55,11 @@ fn utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> Option<Cow<'static, [u8]>> {
     Some(Cow::Owned(text.into_bytes()))
 }
 
-/// What UTF-8 needs no byte order mark for, and some editors write.
+/// The byte order mark of UTF-8, which some editors write.
 pub(crate) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// The lines of a text that end with LF, CR or CRLF, and their numbers from 1. A last line need not
-/// end.
+/// Returns the lines of a text, ended by LF, CR or CRLF, and their numbers from 1. The last line
+/// may have no ending.
 pub(crate) fn lines(text: &[u8]) -> impl Iterator<Item = (u64, &[u8])> {
     let (mut rest, mut number) = (text, 0);
     std::iter::from_fn(move || {
@@ -77,7 +77,7 @@ pub(crate) fn lines(text: &[u8]) -> impl Iterator<Item = (u64, &[u8])> {
     })
 }
 
-/// The text without spaces and tabs around it.
+/// Returns the text without surrounding spaces and tabs.
 pub(crate) fn trim(text: &[u8]) -> &[u8] {
     let is_text = |byte: &u8| !is_blank(*byte);
     let Some(begin) = text.iter().position(is_text) else { return &[] };
@@ -85,7 +85,7 @@ pub(crate) fn trim(text: &[u8]) -> &[u8] {
     &text[begin..end]
 }
 
-/// Whether a byte is what RFC 8493 calls linear whitespace.
+/// Returns whether a byte is linear whitespace in RFC 8493.
 pub(crate) const fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t')
 }
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn blanks_around_are_no_text() {
+    fn surrounding_blanks_are_trimmed() {
         assert_eq!(trim(b" \ta b\t"), b"a b");
         assert_eq!(trim(b" \t"), b"");
     }

@@ -1,8 +1,8 @@
-//! Takes up what has changed in a bag: new manifests, Payload-Oxum and tag manifests.
+//! Updates a bag after changes: writes new manifests, Payload-Oxum and tag manifests.
 //!
-//! The old manifests are held against what is there first, so that somebody sees what the bag is
-//! taken to be from now on. A file whose content changed though its time is older than the manifest
-//! was not edited: it may be damaged, and is not taken up unless somebody says so.
+//! The old manifests are first compared with the files, so that the user sees all changes before
+//! they are recorded. A file whose content changed although it is older than the manifest was not
+//! edited. It may be damaged, and is recorded only on request.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -27,21 +27,23 @@ use crate::staging::{self, Recovery};
 use crate::tags;
 use crate::text::Encoding;
 
-/// How a bag is updated.
+/// The options of an update.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct UpdateOptions {
-    /// Of its manifests from now on. The default is those that it has.
+    /// The algorithms of the new manifests. The default is those of the bag.
     pub algorithms: Option<Algorithms>,
-    /// Metadata that take the place of those of the same labels.
+    /// Metadata that replace those with the same labels.
     pub info: Vec<Element>,
-    /// Take up files that changed though their times say that they were not written to, files of
-    /// the payload that are gone, and those of a bag whose payload manifests or metadata are not
-    /// there any more, or not what they were.
+    /// Whether to accept changes that may be damage:
+    ///
+    /// - files that changed although their modification times did not;
+    /// - missing files of the payload;
+    /// - missing or changed payload manifests or metadata.
     pub accept: bool,
 }
 
-/// A bag that is to be updated: its files are [read](Self::read), somebody looks at the
+/// An update of a bag: its files are [read](Self::read), the user checks the
 /// [differences](Self::differences), and the new manifests are [written](Self::finish).
 ///
 /// ```
@@ -78,12 +80,13 @@ pub struct Update {
 }
 
 impl Update {
-    /// Reads the tag files, and looks at everything in the bag. What an update that was cut off had
-    /// begun is finished first, or taken back.
+    /// Reads the tag files, and lists the contents of the bag. First it finishes or undoes an
+    /// interrupted earlier update.
     ///
     /// # Errors
-    /// It is no bag, its tag files contradict the RFC, or it holds what no bag can. Without payload
-    /// manifests it is updated where both algorithms and `accept` are given.
+    /// Fails if the directory is not a bag, if its tag files violate the RFC, or if it contains
+    /// objects that a bag cannot hold. A bag without payload manifests needs both the algorithms
+    /// and `accept`.
     pub fn prepare(folder: &Path, options: &UpdateOptions) -> Result<Self, BagError> {
         Self::begin(folder, options).map_err(BagError::of_update)
     }
@@ -105,7 +108,7 @@ impl Update {
         }
         bag.findings.clear();
         let expected = expected(&mut bag);
-        // What is wrong with the old manifests goes away with them.
+        // Problems of the old manifests disappear with them.
         bag.findings = warnings(&bag);
         BagError::unless_none(new_links(&bag, &expected))?;
         let known = bag.manifests.iter().filter(|(manifest, _)| !manifest.is_tag);
@@ -131,28 +134,28 @@ impl Update {
         })
     }
 
-    /// What somebody should know, though the bag can be updated.
+    /// Returns warnings that do not prevent the update.
     #[must_use]
     pub fn warnings(&self) -> &[Finding] {
         &self.bag.findings
     }
 
-    /// Whether an earlier update was cut off, and was finished or taken back.
+    /// Returns whether an interrupted earlier update was finished or undone.
     #[must_use]
     pub const fn was_recovered(&self) -> bool {
         self.was_recovered
     }
 
-    /// The files that are to be read, for a total.
+    /// Returns the files to read, for a total.
     pub fn files(&self) -> impl Iterator<Item = PathBuf> + Send + use<> {
         let paths: Vec<_> = self.tasks.iter().map(|task| task.path(&self.root)).collect();
         paths.into_iter()
     }
 
-    /// Reads all files, once for all algorithms, old and new.
+    /// Reads all files once, for all old and new algorithms.
     ///
     /// # Errors
-    /// Files that cannot be read, or change meanwhile.
+    /// Fails if files cannot be read or change during the run.
     pub fn read(&mut self, options: &engine::Options) -> Result<(), BagError> {
         let hashed = hash(&self.root, self.tasks.clone(), options);
         self.hashed = hashed.map_err(BagError::of_update)?;
@@ -160,14 +163,14 @@ impl Update {
         Ok(())
     }
 
-    /// What is not as the manifests have it, in byte order of the names.
+    /// Returns the differences from the manifests, in byte order of the names.
     #[must_use]
     pub fn differences(&self) -> &[Difference] {
         &self.differences
     }
 
-    /// What becomes of the algorithms, the version and the metadata of the bag; nothing where the
-    /// differences keep it from being updated.
+    /// Returns the changes to the algorithms, the version and the metadata of the bag. Empty if the
+    /// differences prevent the update.
     #[must_use]
     pub fn tag_changes(&self) -> Vec<TagChange> {
         if self.refusal().is_some() {
@@ -176,10 +179,11 @@ impl Update {
         of_tags(&self.bag, self.algorithms, &self.options.info)
     }
 
-    /// Writes the new manifests and metadata, if all files are what was read.
+    /// Writes the new manifests and metadata, if no file has changed since it was read.
     ///
     /// # Errors
-    /// Nothing is changed then, unless the error is the system's: the next update goes on.
+    /// Fails if the differences prevent the update or a file has changed, and then changes nothing.
+    /// After a system error the next update continues.
     pub fn finish(self) -> Result<Oxum, BagError> {
         self.write().map_err(BagError::of_update)
     }
@@ -190,7 +194,7 @@ impl Update {
         }
         let now = Contents::of(&self.root, staging::NAME).map_err(at(&self.root))?;
         let mut findings = differences(&now, &self.hashed, false);
-        // Those are not read: they are written anew, and nothing lists them.
+        // Tag manifests are not read, because they are written again and are not listed.
         findings.retain(|it| Manifest::of(&it.name).is_none_or(|manifest| !manifest.is_tag));
         BagError::unless_none(findings)?;
         let oxum = now.oxum();
@@ -212,7 +216,7 @@ impl Update {
         Ok(oxum)
     }
 
-    /// Why the differences are not taken up, where it was not asked for.
+    /// Returns why the differences are not accepted, unless the options accept them.
     fn refusal(&self) -> Option<BagError> {
         let has = |is: fn(&Difference) -> bool| self.differences.iter().any(is);
         match () {
@@ -237,7 +241,7 @@ impl Update {
         staging::seal(&staging)
     }
 
-    /// The metadata from now on: what was there, without what is replaced.
+    /// Returns the new metadata: the existing ones without those that are replaced.
     fn info(&self, oxum: Oxum) -> Vec<Element> {
         let is_given =
             |old: &&Element| self.options.info.iter().any(|it| it.is_called(old.label()));
@@ -247,7 +251,7 @@ impl Update {
     }
 }
 
-/// What stands against an update.
+/// Returns the problems that prevent an update.
 fn refusals(bag: &Bag, options: &UpdateOptions) -> Vec<Finding> {
     let is_unknown = |it: &Finding| matches!(it.problem, Problem::UnknownAlgorithm(_));
     let goes_away = |it: &Finding| options.algorithms.is_some() && is_unknown(it);
@@ -255,13 +259,13 @@ fn refusals(bag: &Bag, options: &UpdateOptions) -> Vec<Finding> {
     let mut findings: Vec<_> = errors.cloned().collect();
     let payload = || bag.manifests.iter().map(|(it, _)| it).filter(|it| !it.is_tag);
     if !options.accept && payload().all(|it| it.algorithm.is_none()) {
-        // With them goes all that the files could be held against.
+        // Without them there would be nothing to compare the files with.
         let unknown = bag.findings.iter().filter(|it| goes_away(it));
         let lost = unknown.filter(|it| payload().any(|by| by.name.as_bytes() == it.name));
         findings.extend(lost.map(|it| Finding::error(&*it.name, Problem::Unverifiable)));
     }
     findings.extend(unfit(&bag.contents, false));
-    // An update writes the metadata of version 1.0, whatever was called so.
+    // An update writes the metadata of version 1.0 and would overwrite a file of this name.
     let info = bag.declaration.version.info_name();
     if info != INFO && bag.contents.file(INFO.as_bytes()).is_some() {
         findings.push(Finding::error(INFO, Problem::OtherInfo(info)));
@@ -280,7 +284,7 @@ fn refusals(bag: &Bag, options: &UpdateOptions) -> Vec<Finding> {
     findings
 }
 
-/// Links in the payload that no manifest has, which are refused as `create` does.
+/// Returns links in the payload that no manifest lists. They are refused, as `create` does.
 fn new_links(bag: &Bag, expected: &Expected) -> Vec<Finding> {
     let entries = bag.contents.entries.iter();
     let links = entries.filter(|(_, entry)| matches!(entry, Content::Link(_)));
@@ -293,8 +297,8 @@ fn warnings(bag: &Bag) -> Vec<Finding> {
     doubtful(&bag.root, &bag.contents, files.filter(|name| is_payload(name)))
 }
 
-/// Everything but the tag manifests, for the algorithms that the bag is to have and those by which
-/// it is known.
+/// Returns the read tasks for everything but the tag manifests, for the new algorithms and those of
+/// existing digests.
 fn tasks(bag: &Bag, expected: &Expected, algorithms: Algorithms) -> Vec<Task> {
     let of_old: Algorithms =
         bag.manifests.iter().filter_map(|(manifest, _)| manifest.algorithm).collect();
@@ -306,7 +310,7 @@ fn tasks(bag: &Bag, expected: &Expected, algorithms: Algorithms) -> Vec<Task> {
         .map(|(name, entry)| {
             let known = match expected.get(name) {
                 Some(said) => said.iter().map(|(_, digest)| digest.algorithm()).collect(),
-                // It may have been somewhere else.
+                // The file may have been moved.
                 None => of_old,
             };
             let is_link = matches!(entry, Content::Link(_));

@@ -1,5 +1,5 @@
-//! Validates a bag: RFC 8493 section 3. It is complete where everything is there that must be, and
-//! valid where every file is what every manifest says.
+//! Validates a bag (RFC 8493, section 3). A bag is complete if it has all required files. It is
+//! valid if it is complete and every file matches every manifest.
 
 use std::collections::{BTreeMap, HashMap};
 use std::io;
@@ -16,7 +16,7 @@ use crate::open::Bag;
 use crate::read::{self, Task};
 use crate::result::FileResult;
 
-/// A bag that is looked at, and whose files are to be [read](Self::read).
+/// A validation of a bag, whose files are to be [read](Self::read).
 ///
 /// ```
 /// use std::fs;
@@ -45,10 +45,11 @@ pub struct Validation {
 }
 
 impl Validation {
-    /// Reads the tag files, and looks at what is there. No file of the payload is read.
+    /// Reads the tag files, and lists the contents of the bag. It does not read files of the
+    /// payload.
     ///
     /// # Errors
-    /// The folder cannot be read. What is wrong in it are findings.
+    /// Fails if the directory cannot be read. Problems in it are findings.
     pub fn prepare(folder: &Path) -> io::Result<Self> {
         let mut bag = Bag::open(folder)?;
         let checks = if bag.is_declared { complete(&mut bag) } else { Checks::default() };
@@ -61,25 +62,25 @@ impl Validation {
         Ok(Self { root: bag.root, version, findings: bag.findings, checks, payload })
     }
 
-    /// What was found so far.
+    /// Returns the findings so far.
     #[must_use]
     pub fn findings(&self) -> &[Finding] {
         &self.findings
     }
 
-    /// The version of BagIt; none where `bagit.txt` does not tell.
+    /// Returns the version of BagIt, or `None` if `bagit.txt` is invalid.
     #[must_use]
     pub const fn version(&self) -> Option<Version> {
         self.version
     }
 
-    /// The algorithms of the manifests, as far as they are computed here.
+    /// Returns the supported algorithms of the manifests.
     #[must_use]
     pub fn algorithms(&self) -> Algorithms {
         self.tasks().map(|task| task.algorithms).fold(Algorithms::NONE, Algorithms::union)
     }
 
-    /// The files that are to be read, for a total.
+    /// Returns the files to read, for a total.
     pub fn files(&self) -> impl Iterator<Item = PathBuf> + Send + use<> {
         let paths: Vec<_> = self.tasks().map(|task| task.path(&self.root)).collect();
         paths.into_iter()
@@ -89,7 +90,7 @@ impl Validation {
         self.checks.iter().filter_map(|check| check.task.as_ref())
     }
 
-    /// Reads each file once, for all manifests, and tells what is found, in the order of the names.
+    /// Reads each file once for all manifests, and reports findings in order of the names.
     pub fn read(self, options: &engine::Options, mut tell: impl FnMut(&Finding)) -> Report {
         self.run(options, |check, _, problem| {
             if let Some(problem) = problem {
@@ -146,7 +147,7 @@ impl Validation {
         result
     }
 
-    /// Reads the files, and gives each listed one with its digests and what is wrong with them.
+    /// Reads the files, and passes on each listed file with its digests and problems.
     fn run(
         self,
         options: &engine::Options,
@@ -163,7 +164,7 @@ impl Validation {
         for check in &checks {
             let number = check.task.as_ref().and_then(|_| numbers.next());
             let result = results.next_if(|(of, _)| Some(*of) == number);
-            // A run that was stopped proves nothing.
+            // A stopped run proves nothing.
             let is_unread = number.is_some() && result.is_none();
             let (found, problem) = match result.map(|(_, result)| result) {
                 Some(Ok(hashed)) => {
@@ -181,59 +182,59 @@ impl Validation {
     }
 }
 
-/// What came of a validation.
+/// The result of a validation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Report {
-    /// How many findings are errors.
+    /// The number of errors.
     pub errors: u64,
-    /// How many are none.
+    /// The number of warnings.
     pub warnings: u64,
-    /// How much the payload is.
+    /// The size of the payload.
     pub payload: Oxum,
-    /// How many files were read, tag files included.
+    /// The number of files that were read, including tag files.
     pub files: u64,
-    /// How many bytes those have.
+    /// The number of bytes of these files.
     pub bytes: u64,
 }
 
 impl Report {
-    /// Whether the bag is complete, and every file is what every manifest says.
+    /// Returns whether the bag is complete and every file matches every manifest.
     #[must_use]
     pub const fn is_valid(&self) -> bool {
         self.errors == 0
     }
 }
 
-/// What a quick look found, which validates nothing.
+/// The result of a quick check, which is not a validation.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct QuickLook {
-    /// What is wrong.
+    /// The findings.
     pub findings: Vec<Finding>,
-    /// How much the payload is.
+    /// The size of the payload.
     pub payload: Oxum,
 }
 
 impl QuickLook {
-    /// Holds the number and sizes of the payload's files against what the metadata say. No
-    /// manifest and no file of the payload is read, so this validates nothing.
+    /// Compares the number and total size of the payload files with the metadata. It reads no
+    /// manifests and no files of the payload, so it is not a validation.
     ///
     /// # Errors
-    /// The folder cannot be read.
+    /// Fails if the directory cannot be read.
     pub fn at(folder: &Path) -> io::Result<Self> {
         let mut bag = Bag::open_quickly(folder)?;
         let payload = bag.contents.oxum();
         if bag.is_declared && !look_at_oxum(&mut bag, payload) {
             let name = bag.declaration.version.info_name();
-            // That it cannot be read, for instance, or that what it says is no size.
+            // For example, that it cannot be read or has an invalid size.
             let tells = |it: &Finding| it.name == name.as_bytes() && it.line.is_none();
             let is_told = bag.findings.iter().any(|it| it.is_error() && tells(it));
             if !is_told {
                 bag.findings.push(Finding::error(name, Problem::NoOxum));
             }
         }
-        // What cannot be looked at is not counted either.
+        // Objects that cannot be examined are not counted either.
         let failed = bag.contents.failed_payload();
         let failed: Vec<_> = failed
             .map(|(name, why)| Finding::error(name, Problem::Unreadable(why.to_owned())))
@@ -242,15 +243,15 @@ impl QuickLook {
         Ok(Self { findings: bag.findings, payload })
     }
 
-    /// Whether nothing speaks against the payload being all there.
+    /// Returns whether the payload seems to be complete.
     #[must_use]
     pub fn agrees(&self) -> bool {
         !self.findings.iter().any(Finding::is_error)
     }
 }
 
-/// Holds what the metadata say of the payload's size against what it is; whether they say it.
-/// What cannot be looked at is not counted, so that nothing follows from it.
+/// Compares the size of the payload with the metadata. Returns whether the metadata have it. If
+/// objects cannot be examined, the sizes are not compared.
 fn look_at_oxum(bag: &mut Bag, found: Oxum) -> bool {
     let Some(said) = bag.oxum() else { return false };
     if said != found && bag.contents.failed_payload().next().is_none() {
@@ -260,7 +261,7 @@ fn look_at_oxum(bag: &mut Bag, found: Oxum) -> bool {
     true
 }
 
-/// Looks for names that other systems do not keep apart, and for files that systems put there.
+/// Finds names that other systems do not distinguish, and files that operating systems create.
 fn look_at_names(bag: &mut Bag) {
     let listed = bag.manifests.iter().flat_map(|(_, listed)| listed).map(|it| &*it.name);
     let mut names: Vec<_> = bag.contents.files().map(|(name, _)| name).chain(listed).collect();
@@ -271,7 +272,7 @@ fn look_at_names(bag: &mut Bag) {
     bag.findings.extend(findings);
 }
 
-/// Warnings about names that are good here and elsewhere may not be.
+/// Returns warnings about names that are not valid on all systems.
 pub(crate) fn doubtful_names<'a>(all: impl Iterator<Item = &'a [u8]>) -> Vec<Finding> {
     let mut folded: HashMap<Vec<u8>, &[u8]> = HashMap::new();
     let mut findings = Vec::new();
@@ -289,7 +290,7 @@ pub(crate) fn doubtful_names<'a>(all: impl Iterator<Item = &'a [u8]>) -> Vec<Fin
     findings
 }
 
-/// Names by what they are in one normal form, of those that may have several.
+/// Returns names by their normal form, for names that may have several forms.
 pub(crate) fn by_normal_form<'a>(
     names: impl Iterator<Item = &'a [u8]>,
 ) -> BTreeMap<Vec<u8>, &'a [u8]> {

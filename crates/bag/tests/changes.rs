@@ -15,7 +15,7 @@ fn write(root: &Path, name: &str, content: &str) {
     fs::write(path, content).unwrap();
 }
 
-/// A folder of two files that have been read, to be made a bag.
+/// A directory of two files that have been read, to be made a bag.
 fn creation(root: &Path) -> Creation {
     write(root, "a", "a");
     write(root, "sub/b", "b");
@@ -63,7 +63,7 @@ const STEPS: [(&str, Step); 5] = [
 ];
 
 #[test]
-fn no_bag_is_made_of_files_that_have_changed() {
+fn creating_a_bag_fails_if_files_change() {
     for (name, step) in STEPS {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path();
@@ -79,7 +79,7 @@ fn no_bag_is_made_of_files_that_have_changed() {
 }
 
 #[test]
-fn no_bag_is_updated_with_files_that_have_changed() {
+fn updating_a_bag_fails_if_files_change() {
     for (name, step) in STEPS {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path();
@@ -96,7 +96,7 @@ fn no_bag_is_updated_with_files_that_have_changed() {
 }
 
 #[test]
-fn one_run_at_a_time() {
+fn concurrent_runs_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let creation = creation(folder.path());
     let second = Creation::prepare(folder.path(), &CreateOptions::default());
@@ -110,7 +110,7 @@ fn one_run_at_a_time() {
 }
 
 #[test]
-fn a_new_bag_is_no_bag_until_its_last_rename() {
+fn a_new_bag_is_valid_only_after_its_last_rename() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path();
     create(root);

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
-use lanesum_checksum::disk::{Probe, There};
+use lanesum_checksum::disk::{PathState, Probe};
 use lanesum_checksum::engine::{self, Hashed};
 use lanesum_checksum::{Error, Job, Source};
 
@@ -111,9 +111,9 @@ impl Catalog {
         };
         if let Some(file) = rows::at(&self.db, id, &below)? {
             return match of_root.probe.look(&below) {
-                There::File => Ok(vec![item(file, None)]),
-                There::Nothing => Err(CatalogError::NotAFile(path.to_owned())),
-                There::Mounted => Err(CatalogError::Offline {
+                PathState::File => Ok(vec![item(file, None)]),
+                PathState::Nothing => Err(CatalogError::NotAFile(path.to_owned())),
+                PathState::Mounted => Err(CatalogError::Offline {
                     path: path.to_owned(),
                     reason: Reason::MountedOver,
                 }),

@@ -14,9 +14,9 @@ use crate::settings::{IGNORE_FILE, Settings};
 pub(crate) fn walk_root(root: &Path, settings: &Settings) -> Result<Walk, CatalogError> {
     let mut options = WalkOptions::default();
     options.one_file_system = true;
-    options.tell_mounts = true;
-    options.tell_links = true;
-    options.tell_excluded = true;
+    options.report_mounts = true;
+    options.report_links = true;
+    options.report_excluded = true;
     options.exclude = settings.excludes()?;
     options.ignore_file = Some(IGNORE_FILE.into());
     Ok(walk(root, &options))

@@ -1,53 +1,53 @@
-//! What can go wrong with one input.
+//! The error of one input.
 
 use std::io;
 
 use crate::Algorithm;
 
-/// Why an input has no digest that one could trust. The path is the job's; messages name it there.
+/// The reason why an input has no reliable digest. The job has the path.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The system refused to open or read it.
+    /// The system could not open or read the input.
     #[error("{}", message(.0))]
     Io(#[from] io::Error),
-    /// Size or time stamps before and after reading differ, its last name is gone, or two readings
-    /// of it differ.
+    /// The input changed while it was read: its size or times differ, its last name was removed, or
+    /// two reads of it differ.
     #[error("changed while it was read")]
     Changed,
-    /// It ended before or behind the end that its size says, though it did not change.
+    /// The number of bytes read differs from the size of the file, although the file did not
+    /// change.
     #[error("its size is {size} bytes, but {read} were read: the file system may be damaged")]
     Length {
-        /// What the file system says, in bytes.
+        /// The size of the file in bytes.
         size: u64,
-        /// Bytes that were read.
+        /// The number of bytes read.
         read: u64,
     },
-    /// It was to be read past the cache, and its file system has no way to do that.
+    /// The file system does not support direct reads.
     #[error("its file system cannot read past the cache (O_DIRECT)")]
     NoDirect,
-    /// It is one of the caller's own files, as of
-    /// [`Options::own_files`](crate::engine::Options::own_files).
+    /// The input is one of the [`Options::own_files`](crate::engine::Options::own_files).
     #[error("skipped, because the output goes there")]
     OwnOutput,
-    /// Somebody else reads it, as of [`Options::taken`](crate::engine::Options::taken), and would
-    /// be robbed; or has read it, and nothing is left.
+    /// The input is one of [`Options::taken`](crate::engine::Options::taken): another reader uses
+    /// it and would lose data, or has already read all of it.
     #[error("already in use as the list, the file names or the key")]
     Taken,
-    /// The algorithm takes a key, and there is none of its length.
+    /// The algorithm needs a key of a certain length, and there is none.
     #[error("no key of the length that {0} needs")]
     NoKey(Algorithm),
 }
 
 impl Error {
-    /// Whether the input does not exist.
+    /// Returns whether the input does not exist.
     #[must_use]
     pub fn is_not_found(&self) -> bool {
         matches!(self, Self::Io(error) if error.kind() == io::ErrorKind::NotFound)
     }
 }
 
-/// The system's own words, as `strerror` has them: without Rust's ` (os error 2)`.
+/// Returns the message of the system as from `strerror`, without ` (os error 2)`.
 #[must_use]
 pub fn message(error: &io::Error) -> String {
     let text = error.to_string();
@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn messages_are_the_systems() {
+    fn messages_are_those_of_the_system() {
         let missing = Error::from(io::Error::from_raw_os_error(2));
         assert_eq!(missing.to_string(), "No such file or directory");
         assert!(missing.is_not_found());

@@ -1,7 +1,7 @@
-//! What lists that do not check have in common, so that whoever shows it can say what to do.
+//! Hints for lists whose files are not found or do not match.
 //!
-//! Remedies are options of a command line there and arguments of a function here: [`Says`] has how
-//! they are called, and [`Hint`]s are put into words by whoever has more to say.
+//! A hint names options of the command line or arguments of Python. [`Says`] holds these names. The
+//! caller puts a [`Hint`] into words.
 
 use std::cell::RefCell;
 use std::ffi::OsStr;
@@ -17,14 +17,14 @@ use unicode_normalization::UnicodeNormalization as _;
 use crate::Algorithm;
 use crate::check::{List, Tally};
 
-/// The names of options, as the caller's users write them.
+/// The names of options or arguments in hints.
 #[derive(Clone, Copy, Debug)]
 pub struct Says {
-    /// The algorithm of lines that do not name theirs: `-a md5`.
+    /// Sets the algorithm of untagged lines: `-a md5`.
     pub algorithm: fn(Algorithm) -> String,
-    /// The key: `--key-file FILE`.
+    /// Sets the key: `--key-file FILE`.
     pub key: &'static str,
-    /// The format of a manifest: `--from bagit`.
+    /// Reads a list as a manifest: `--from bagit`.
     pub bagit: &'static str,
 }
 
@@ -102,81 +102,81 @@ impl Says {
     }
 }
 
-/// Whether a list says by its name of which algorithm it is: `MD5SUMS`, `photos.md5`.
+/// Returns whether the name of a list contains its algorithm: `MD5SUMS`, `photos.md5`.
 fn is_called(list: &List, algorithm: Algorithm) -> bool {
     let List::Path(path) = list else { return false };
     let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
     name.contains(algorithm.name())
 }
 
-/// Whether a name has what stands for `%`, CR or LF in manifests of BagIt.
+/// Returns whether a name contains the encoding of `%`, CR or LF in BagIt manifests.
 fn is_encoded(name: &[u8]) -> bool {
     let of_a_byte =
         |code: &[u8]| [&b"%25"[..], b"%0A", b"%0D"].iter().any(|it| code.eq_ignore_ascii_case(it));
     name.windows(3).any(of_a_byte)
 }
 
-/// What entries of a list have in common whose files are not there.
+/// A common cause of missing files of a list.
 #[derive(Debug)]
 pub enum Hint<'a> {
-    /// The list says that its names are in this folder.
+    /// The list names the directory of its files.
     Told {
-        /// The folder.
+        /// The directory.
         folder: &'a [u8],
-        /// Whether the file of the first is in the current folder.
+        /// Whether the first file is in the current directory.
         is_here: bool,
-        /// Whether it is beside the list, which [`Hint::Beside`] says.
+        /// Whether the first file is next to the list, which [`Hint::Beside`] reports.
         is_beside: bool,
     },
-    /// The file of the first is beside the list, in this folder.
+    /// The first file is next to the list, in this directory.
     Beside(&'a Path),
-    /// The file of the first is in a folder, without the folders that its name begins with.
+    /// The first file is in a directory under its name without a prefix.
     Without {
-        /// These, with the slash behind them.
+        /// The prefix, including the slash at its end.
         prefix: &'a [u8],
-        /// Where it is.
+        /// The directory of the file.
         folder: &'a Path,
-        /// Where the files of all are without the folder that all names begin with, if they begin
+        /// The directory of all files without the common directory of all names, if the names start
         /// with the prefix.
         fitting: Option<PathBuf>,
     },
-    /// A name is written in another way than that of a file that is there.
+    /// A name is spelled differently than an existing file.
     Written {
         /// The name.
         name: &'a [u8],
-        /// How it is written.
+        /// How the name differs.
         written: &'a Written,
-        /// The folder that this file is in, unless names are as they stand.
+        /// The directory of the file, unless names are used unchanged.
         folder: Option<&'a Path>,
     },
-    /// Names are those of Windows, and no file is there by them with slashes.
+    /// The names are Windows paths, and no file exists under them with slashes.
     Backslashes,
 }
 
-/// Whether a name is written as Windows does.
+/// Returns whether a name is a Windows path.
 #[must_use]
 pub fn is_of_windows(name: &[u8]) -> bool {
     name.contains(&b'\\') && !name.contains(&b'/')
 }
 
-/// How a name of a list is written, where a file's that is there is written in another way.
+/// How a name in a list differs from the name of an existing file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Written {
-    /// With letters and their marks apart, as macOS does; the file's has both in one.
+    /// The name is decomposed Unicode, as on macOS, and the file name is composed.
     Apart,
-    /// The other way round.
+    /// The reverse.
     InOne,
-    /// In Latin-1; the file's in UTF-8.
+    /// The name is in Latin-1, and the file name is in UTF-8.
     Latin1,
-    /// The other way round.
+    /// The reverse.
     Utf8,
-    /// With backslashes, behind a drive and folders that the file's is without, if there are any:
-    /// these, with slashes.
+    /// The name has backslashes. It may have a drive and directories that the file name lacks; the
+    /// field holds these, with slashes.
     OfWindows(Vec<u8>),
 }
 
 impl Written {
-    /// That of a name that is not there, if it is so.
+    /// Returns how a missing name differs from an existing file, if it does.
     pub fn of(name: &[u8], is_there: impl Fn(&Path) -> bool) -> Option<Self> {
         let is_called =
             |other: &[u8]| other != name && is_there(Path::new(OsStr::from_bytes(other)));
@@ -212,7 +212,7 @@ impl Written {
         latin1.is_some_and(|other| is_called(&other)).then_some(Self::Utf8)
     }
 
-    /// What is to be said of a list with such names, but for what [`Self::OfWindows`] holds.
+    /// Returns the text of the hint, without the prefix of [`Self::OfWindows`].
     #[must_use]
     pub const fn words(&self) -> &'static str {
         match self {
@@ -229,14 +229,14 @@ impl Written {
     }
 }
 
-/// Whether names with a backslash are escaped in a list, as GNU md5sum does: a line begins with one
-/// then. Not known of what gives its lines only once.
+/// Returns whether a list escapes names with a backslash, as GNU md5sum does: such a line starts
+/// with a backslash. Returns false for pipes, which can be read only once.
 #[must_use]
 pub fn is_escaped(list: &List) -> bool {
     lines_of(list).any(|line| line.starts_with(b"\\"))
 }
 
-/// The lines of a list once more; none of what gives them only once.
+/// Reads the lines of a list again. Pipes, which can be read only once, have none.
 fn lines_of(list: &List) -> impl Iterator<Item = Vec<u8>> {
     let path = if let List::Path(path) = list { Some(path) } else { None };
     let path = path.filter(|path| path.metadata().is_ok_and(|list| list.is_file()));
@@ -244,8 +244,8 @@ fn lines_of(list: &List) -> impl Iterator<Item = Vec<u8>> {
     file.into_iter().flat_map(|file| BufReader::new(file).split(b'\n').map_while(Result::ok))
 }
 
-/// Whether a line of a list has this name, between what stands before and behind one. Not known of
-/// what gives its lines only once.
+/// Returns whether a line of a list contains this name between delimiters. Returns false for pipes,
+/// which can be read only once.
 fn names(list: &List, name: &[u8]) -> bool {
     let is_whole = |line: &[u8], at: usize| {
         let [before, behind] = [line[..at].last(), line.get(at + name.len())];
@@ -256,8 +256,8 @@ fn names(list: &List, name: &[u8]) -> bool {
     lines.any(|line| memmem::find_iter(&line, name).any(|at| is_whole(&line, at)))
 }
 
-/// The title of a column of digests in the header of a list in CSV of which no algorithm is known
-/// here, if there is one: `sha384`. Not known of what gives its lines only once.
+/// Returns the title of a CSV column of digests with an unsupported algorithm, such as `sha384`.
+/// Returns `None` for pipes, which can be read only once.
 #[must_use]
 pub fn unknown_column(list: &List) -> Option<String> {
     let header = String::from_utf8(lines_of(list).next()?).ok()?;
@@ -275,7 +275,7 @@ pub fn unknown_column(list: &List) -> Option<String> {
     titles.find(is_of_digests).map(str::to_owned)
 }
 
-/// The folders that a name begins with, where what is behind them is there.
+/// Returns the leading directories of a name if the rest of the name exists.
 fn without_which_it_is(name: &[u8], is_there: impl Fn(&[u8]) -> bool) -> Option<&[u8]> {
     let ends = name.iter().enumerate().filter(|&(place, &byte)| byte == b'/' && place > 0);
     let mut prefixes = ends.map(|(place, _)| name.split_at(place + 1));
@@ -284,27 +284,27 @@ fn without_which_it_is(name: &[u8], is_there: impl Fn(&[u8]) -> bool) -> Option<
     })
 }
 
-/// A list, and the folder that its names are looked up in, where that was said.
+/// A list, and the directory of its names if the caller has set one.
 #[derive(Clone, Copy, Debug)]
 pub struct Lookup<'a> {
     /// The list.
     pub list: &'a List,
-    /// That folder.
+    /// The directory that the caller has set.
     pub root: Option<&'a Path>,
-    /// Whether the folder of the list is it.
+    /// Whether names are relative to the directory of the list.
     pub is_beside: bool,
 }
 
 impl<'a> Lookup<'a> {
-    /// The folder that names are looked up in, where that was said.
+    /// Returns the directory that names are looked up in, if the caller has set one.
     #[must_use]
     pub fn folder(&self) -> Option<&'a Path> {
         let beside = || if self.is_beside { self.list.folder() } else { None };
         self.root.or_else(beside)
     }
 
-    /// The name of the file that is there by another way to write this one, which is not. `told` is
-    /// the folder that the list says names are in.
+    /// Returns the name of an existing file that is spelled differently than the missing `name`.
+    /// `told` is the directory that the list names.
     #[must_use]
     pub fn written_otherwise(&self, name: &[u8], told: Option<&[u8]>) -> Option<Vec<u8>> {
         self.otherwise(name, told).map(|otherwise| otherwise.file)
@@ -326,13 +326,14 @@ impl<'a> Lookup<'a> {
             .or_else(|| beside.and_then(|beside| otherwise(Some(beside), Some(beside))))
     }
 
-    /// The folder of the list, where names are looked up elsewhere only since nothing was said.
+    /// Returns the directory of the list if names are looked up elsewhere only by default.
     fn folder_of_list(&self) -> Option<&'a Path> {
         if self.root.is_none() && !self.is_beside { self.list.folder() } else { None }
     }
 }
 
-/// Where a name is in a folder. As with `--root`, those that begin with a slash are, too.
+/// Returns the path of a name in a directory. As with `--root`, this includes names that start with
+/// a slash.
 fn path_in(folder: Option<&Path>, name: &Path) -> PathBuf {
     match folder {
         Some(folder) => folder.join(name.strip_prefix("/").unwrap_or(name)),
@@ -344,35 +345,35 @@ fn is_in(folder: Option<&Path>, name: &Path) -> bool {
     path_in(folder, name).symlink_metadata().is_ok()
 }
 
-/// A name whose file is there by another way to write it.
+/// A name whose file exists under another spelling.
 #[derive(Debug)]
 struct Otherwise {
     name: Vec<u8>,
     written: Written,
-    /// As the file is called.
+    /// The name of the file.
     file: Vec<u8>,
-    /// The folder of the list, if it is there.
+    /// The directory of the list, if the file is there.
     beside: Option<PathBuf>,
 }
 
-/// Entries of a list whose file is not there.
+/// The entries of a list whose files are missing.
 #[derive(Debug, Default)]
 pub struct NotFound {
     count: u64,
-    /// The name of the first.
+    /// The name of the first entry.
     first: Vec<u8>,
-    /// The folder that it is in by what the list says.
+    /// The directory of the first entry, as named in the list.
     told: Option<Vec<u8>>,
-    /// The innermost folder that all of them are in by their names, with its slash.
+    /// The innermost common directory of all names, with its slash.
     folder: Vec<u8>,
-    /// Whether one of them has what manifests of BagIt hold for `%` or the end of a line.
+    /// Whether one of the names contains the encoding of `%` or a line end in BagIt manifests.
     is_encoded: bool,
-    /// The first whose file is there by another way to write its name.
+    /// The first name whose file exists under another spelling.
     written: Option<Otherwise>,
 }
 
 impl NotFound {
-    /// Notes an entry. `told` is the folder that the list says names are in.
+    /// Records an entry. `told` is the directory that the list names.
     pub fn note(&mut self, name: &[u8], told: Option<&[u8]>, place: Lookup<'_>) {
         self.is_encoded |= is_encoded(name);
         if self.written.is_none() {
@@ -391,19 +392,20 @@ impl NotFound {
         self.count += 1;
     }
 
-    /// Whether one of the names has what manifests of BagIt hold for `%` or the end of a line.
+    /// Returns whether one of the names contains the encoding of `%` or a line end in BagIt
+    /// manifests.
     #[must_use]
     pub const fn is_encoded(&self) -> bool {
         self.is_encoded
     }
 
-    /// The folder that the list says the first is in.
+    /// Returns the directory of the first entry, as named in the list.
     #[must_use]
-    pub fn told(&self) -> Option<&[u8]> {
+    pub fn listed_folder(&self) -> Option<&[u8]> {
         self.told.as_deref()
     }
 
-    /// What they have in common; `entries` are those of the whole list.
+    /// Returns the common causes. `entries` is the number of entries of the whole list.
     #[must_use]
     pub fn hints<'a>(&'a self, place: Lookup<'a>, entries: u64) -> Vec<Hint<'a>> {
         let mut hints = Vec::new();
@@ -416,7 +418,7 @@ impl NotFound {
             hints.extend(self.prefix(place));
         }
         if let Some(Otherwise { name, written, file, beside }) = &self.written {
-            // Else it is another's, and this one is lost.
+            // Otherwise the file belongs to another entry, and this one is missing.
             if !names(place.list, file) {
                 let folder = beside.as_deref().or(place.folder());
                 hints.push(Hint::Written { name, written, folder });
@@ -427,7 +429,7 @@ impl NotFound {
         hints
     }
 
-    /// Of a list whose files are beside it, or whose own words say where they were.
+    /// Finds hints for a list whose files are next to it or in the directory that it names.
     fn folder<'a>(&'a self, place: Lookup<'a>, hints: &mut Vec<Hint<'a>>) {
         let first = Path::new(OsStr::from_bytes(&self.first));
         if place.folder().is_some() || place.is_beside || !first.is_relative() {
@@ -444,8 +446,8 @@ impl NotFound {
         hints.extend(beside.map(Hint::Beside));
     }
 
-    /// Of a list whose names begin with folders that are not there, but only with what is below
-    /// them, as in a store.
+    /// Finds hints for a list whose names start with missing directories, as in a list of an object
+    /// store.
     fn prefix<'a>(&'a self, place: Lookup<'a>) -> Option<Hint<'a>> {
         let folder = place.folder().unwrap_or(Path::new("."));
         let is_file = |rest: &[u8]| folder.join(OsStr::from_bytes(rest)).is_file();
@@ -467,12 +469,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_of_windows_have_no_slash() {
+    fn windows_names_have_no_slash() {
         assert!(is_of_windows(b"a\\b") && !is_of_windows(b"a/b\\c") && !is_of_windows(b"a"));
     }
 
     #[test]
-    fn a_name_may_be_written_in_another_way() {
+    fn equivalent_spellings_of_a_name_are_found() {
         let (apart, in_one, latin1) = ("a\u{308}", "\u{e4}", &b"\xe4"[..]);
         for (name, file, written) in [
             (apart.as_bytes(), in_one.as_bytes(), Some(Written::Apart)),

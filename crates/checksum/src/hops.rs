@@ -1,32 +1,32 @@
-//! Paths longer than the kernel takes, opened in hops.
+//! Opens paths that are longer than the kernel accepts, in several steps.
 //!
-//! The kernel takes paths of less than 4,096 bytes (`PATH_MAX`, the final NUL counted). Of a longer
-//! one, the longest prefix that it takes is opened, then the rest from there, and so on.
+//! The kernel accepts paths of less than 4,096 bytes (`PATH_MAX`, including the final NUL). For a
+//! longer path, the longest accepted prefix is opened, then the rest from there, and so on.
 
 use rustix::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use rustix::fs::{CWD, Mode, OFlags, openat};
 use rustix::io::Errno;
 
-/// Bytes of a path that the kernel takes, without the NUL.
+/// The number of bytes of a path that the kernel accepts, without the NUL.
 pub(crate) const LONGEST_PATH: usize = 4095;
 
-/// Opens the farthest folder that the kernel reaches on a path which is too long for it. Gives with
-/// it how much of the path leads there, all slashes behind it included.
+/// Opens the farthest directory that the kernel can reach on a path that is too long. Also returns
+/// the number of bytes of the path up to there, including the following slashes.
 ///
 /// # Errors
-/// The system's, and `ENAMETOOLONG` where there is no folder to be reached.
+/// Fails with the error of the system, or with `ENAMETOOLONG` if no directory can be reached.
 pub(crate) fn hop(from: BorrowedFd<'_>, path: &[u8]) -> Result<(OwnedFd, usize), Errno> {
     const FOLDER: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
-    // The prefix may be as long as the kernel takes, so its slash may come one later.
+    // The prefix may have the maximum length, so its slash may come one byte later.
     let reach = &path[..=LONGEST_PATH];
     let slash = reach.iter().rposition(|&byte| byte == b'/').ok_or(Errno::NAMETOOLONG)?;
     let folder = openat(from, &path[..slash.max(1)], FOLDER, Mode::empty())?;
-    // A rest that begins with a slash would be looked up from the root.
+    // A rest that starts with a slash would be looked up from the root.
     let slashes = path[slash..].iter().take_while(|&&byte| byte == b'/').count();
     Ok((folder, slash + slashes))
 }
 
-/// A path that the kernel takes: the folder to open it from, and what of a path is left from there.
+/// A path that the kernel accepts: a directory, and the rest of the path from there.
 pub(crate) struct Within<'a> {
     folder: Option<OwnedFd>,
     rest: &'a [u8],
@@ -34,7 +34,7 @@ pub(crate) struct Within<'a> {
 
 impl<'a> Within<'a> {
     /// # Errors
-    /// Those of the hops there.
+    /// Fails with the errors of the steps to the directory.
     pub(crate) fn reach(path: &'a [u8]) -> Result<Self, Errno> {
         let mut within = Self { folder: None, rest: path };
         while within.rest.len() > LONGEST_PATH {
@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_long_path_is_reached_however_it_is_written() {
+    fn long_paths_are_reached_in_any_spelling() {
         let tree = tempfile::tempdir().unwrap();
         let name = "d".repeat(255);
         let folder = |from: BorrowedFd<'_>, name: &[u8]| {
@@ -79,7 +79,7 @@ mod tests {
             path.extend_from_slice(&[b"/", name.as_bytes()].concat());
         }
         let inode = fstat(&fd).unwrap().st_ino;
-        // Slashes and dots move the places where hops end across all of a name.
+        // Slashes and dots shift the ends of the steps across all positions in a name.
         for more in 0..260 {
             for filler in ["/", "./"] {
                 let filler = [b"/", filler.repeat(more).as_bytes()].concat();
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_kernel_takes_is_left_alone_and_a_long_name_is_an_error() {
+    fn short_paths_are_kept_and_long_names_are_errors() {
         let longest = vec![b'x'; LONGEST_PATH];
         let within = Within::reach(&longest).unwrap();
         assert!(within.folder.is_none() && within.rest() == longest);

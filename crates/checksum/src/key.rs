@@ -1,4 +1,4 @@
-//! The secret key of a keyed checksum, as a file holds it.
+//! The secret key of a keyed checksum, read from a key file.
 
 use std::fmt;
 
@@ -6,10 +6,9 @@ use crate::{Algorithm, Algorithms};
 
 /// A secret key.
 ///
-/// It comes as the bytes of a key file: as many as the algorithm takes, or twice as many
-/// hexadecimal digits of either case, which one newline may follow. 32 digits without a newline are
-/// a key of 16 bytes to an algorithm that takes so many and a key of 32 bytes to one that takes
-/// those, so such a key has both forms.
+/// A key file contains as many bytes as the algorithm needs, or twice as many hexadecimal digits of
+/// either case, optionally with a newline. A file of 32 digits without a newline is a key of 16
+/// bytes and also one of 32 bytes, depending on the algorithm.
 ///
 /// ```
 /// use lanesum_checksum::{Algorithm, Key};
@@ -25,23 +24,24 @@ pub struct Key {
 }
 
 impl Key {
-    /// The most bytes that a file with a key in it has: 64 digits and a newline.
+    /// The size of the largest key file in bytes: 64 digits and a newline.
     pub const MAX_FILE_LEN: usize = 65;
 
-    /// The key in a file of these bytes; `None` when they are no key for any algorithm.
+    /// Makes a key from the bytes of a key file. Returns `None` if they are not a key of any
+    /// algorithm.
     #[must_use]
     pub fn from_bytes(content: &[u8]) -> Option<Self> {
         let key = Self { of_16: read(content), of_32: read(content) };
         (key.of_16.is_some() || key.of_32.is_some()).then_some(key)
     }
 
-    /// The algorithms that take such a key.
+    /// Returns the algorithms that accept this key.
     #[must_use]
     pub fn algorithms(&self) -> Algorithms {
         Algorithm::ALL.into_iter().filter(|&algorithm| self.fits(algorithm)).collect()
     }
 
-    /// Whether the algorithm takes a key, and one of this length.
+    /// Returns whether the algorithm accepts a key of this length.
     #[must_use]
     pub fn fits(&self, algorithm: Algorithm) -> bool {
         match algorithm.key_len() {
@@ -51,25 +51,25 @@ impl Key {
         }
     }
 
-    /// The key of 16 bytes, if it has so many.
+    /// Returns the key of 16 bytes, if it has that length.
     pub(crate) fn of_16(&self) -> Option<&[u8; 16]> {
         self.of_16.as_ref()
     }
 
-    /// The key of 32 bytes, if it has so many.
+    /// Returns the key of 32 bytes, if it has that length.
     pub(crate) fn of_32(&self) -> Option<&[u8; 32]> {
         self.of_32.as_ref()
     }
 }
 
-/// Keeps the key out of messages and logs.
+/// Does not show the key, to keep it out of messages and logs.
 impl fmt::Debug for Key {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Key").finish_non_exhaustive()
     }
 }
 
-/// The key of `N` bytes in a file of this content.
+/// Returns the key of `N` bytes in a key file.
 fn read<const N: usize>(content: &[u8]) -> Option<[u8; N]> {
     if let Ok(raw) = content.try_into() {
         return Some(raw);
@@ -84,7 +84,7 @@ fn read<const N: usize>(content: &[u8]) -> Option<[u8; N]> {
     Some(key)
 }
 
-/// The byte that two hexadecimal digits of either case spell.
+/// Returns the byte of two hexadecimal digits of either case.
 fn byte(digits: [u8; 2]) -> Option<u8> {
     let [high, low] = digits.map(|digit| char::from(digit).to_digit(16));
     Some((high? << 4 | low?) as u8)
@@ -122,17 +122,17 @@ mod tests {
     }
 
     #[test]
-    fn thirty_two_digits_are_either() {
+    fn thirty_two_digits_can_be_raw_or_hex() {
         let digits = &DIGITS.as_bytes()[..32];
         let key = Key::from_bytes(digits).unwrap();
         assert_eq!(key.of_32().unwrap(), digits);
         assert_eq!(key.of_16.unwrap(), std::array::from_fn(|i| i as u8));
-        // What follows them settles it.
+        // A newline after the digits makes it unambiguous.
         assert_eq!(lengths(&[digits, b"\n"].concat()), [true, false]);
     }
 
     #[test]
-    fn nothing_else_is_a_key() {
+    fn other_lengths_are_not_keys() {
         for length in 0..=Key::MAX_FILE_LEN + 2 {
             let is_key = [length == 16, length == 32];
             assert_eq!(lengths(&vec![b'x'; length]), is_key, "{length}");
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_is_not_shown() {
+    fn debug_output_hides_the_key() {
         let key = Key::from_bytes(DIGITS.as_bytes()).unwrap();
         assert_eq!(format!("{key:?}"), "Key { .. }");
     }

@@ -1,5 +1,4 @@
-//! Lists that come from readers: files, pipes, terminals. What stands in them is
-//! [`lanesum_list`]'s business.
+//! Lists from readers: files, pipes and terminals. [`lanesum_list`] parses the lines.
 
 use std::fs::{File, Metadata};
 use std::io::{self, BufRead, Chain, Cursor, Read as _, Take};
@@ -9,23 +8,24 @@ use lanesum_list::formats::Format;
 use lanesum_list::start::{self, NotAList};
 use lanesum_list::{Ending, RawLine, Splitter};
 
-/// Why a list cannot be read at all. The list's name is the caller's to add.
+/// The reason why a list cannot be opened. The caller adds the name of the list.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OpenError {
-    /// It is something else than text.
+    /// The file is not text.
     #[error(transparent)]
     NotAList(#[from] NotAList),
-    /// Its start could not be read.
+    /// The start of the list could not be read.
     #[error(transparent)]
     Io(#[from] io::Error),
 }
 
-/// A list behind its start: what was looked at comes again, without the byte order mark.
+/// A list after its start was examined. The examined bytes are read again, without the byte order
+/// mark.
 pub type Text<R> = Chain<Cursor<Vec<u8>>, Take<R>>;
 
-/// The folder that all relative names of a list are in, which a list can tell twice: two that were
-/// put together.
+/// The directory of all relative names of a list. A list that was joined from two lists may name
+/// two directories.
 ///
 /// ```
 /// use lanesum_checksum::list::OneFolder;
@@ -39,17 +39,16 @@ pub struct OneFolder {
     first: Option<Option<Vec<u8>>>,
 }
 
-/// Names of a list are in another folder than those before.
+/// The error for a list whose names are in different directories.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("its names are in a different directory than those before")]
 pub struct AnotherFolder;
 
 impl OneFolder {
-    /// Takes the folder that the list tells at a record, as
-    /// [`Format::folder`] has it.
+    /// Adds the directory of a record, as returned by [`Format::folder`].
     ///
     /// # Errors
-    /// It is not that of the first record.
+    /// Fails if it differs from that of the first record.
     pub fn take(&mut self, folder: Option<&[u8]>) -> Result<(), AnotherFolder> {
         match &self.first {
             None => self.first = Some(folder.map(<[u8]>::to_vec)),
@@ -59,15 +58,15 @@ impl OneFolder {
         Ok(())
     }
 
-    /// The folder of the first record.
+    /// Returns the directory of the first record.
     #[must_use]
     pub fn into_first(self) -> Option<Vec<u8>> {
         self.first.flatten()
     }
 }
 
-/// What the file of a list was when it was opened. Whoever has read the list to its end asks
-/// whether it is still that.
+/// The state of the file of a list when it was opened. After reading the list, the caller can check
+/// whether the file has changed.
 ///
 /// ```
 /// use std::io::Write as _;
@@ -82,11 +81,11 @@ impl OneFolder {
 /// ```
 #[derive(Debug)]
 pub struct Snapshot {
-    /// None where it is no regular file: what comes through a pipe comes once.
+    /// `None` if it is not a regular file, because a pipe can be read only once.
     file: Option<(File, Facts)>,
 }
 
-/// Length and time of a file's content.
+/// The length and the modification time of a file.
 type Facts = (u64, i64, i64);
 
 fn facts(metadata: &Metadata) -> Facts {
@@ -94,10 +93,10 @@ fn facts(metadata: &Metadata) -> Facts {
 }
 
 impl Snapshot {
-    /// That of an open file.
+    /// Takes a snapshot of an open file.
     ///
     /// # Errors
-    /// The system's.
+    /// Fails with the error of the system.
     pub fn of(file: &File) -> io::Result<Self> {
         let metadata = file.metadata()?;
         let is_regular = metadata.is_file();
@@ -105,13 +104,13 @@ impl Snapshot {
         Ok(Self { file: file.transpose()? })
     }
 
-    /// Whether it is a regular file.
+    /// Returns whether the file is a regular file.
     #[must_use]
     pub const fn is_regular(&self) -> bool {
         self.file.is_some()
     }
 
-    /// Whether the file was cut or written to since.
+    /// Returns whether the file was truncated or written to since.
     #[must_use]
     pub fn has_changed(&self) -> bool {
         let is_same = |file: &File, before: &Facts| {
@@ -121,10 +120,10 @@ impl Snapshot {
     }
 }
 
-/// Looks at the start of a list and gives it back whole, without a byte order mark.
+/// Examines the start of a list, and returns the whole list without a byte order mark.
 ///
-/// Reads no further than to the end of the first line that says something, and no more than
-/// [`start::HEAD`] bytes, so a list that comes through a pipe line by line is not held up.
+/// Reads at most up to the end of the first relevant line, and at most [`start::HEAD`] bytes. So a
+/// list that arrives line by line through a pipe is not delayed.
 ///
 /// ```
 /// use lanesum_checksum::list::{ListReader, open};
@@ -144,7 +143,7 @@ impl Snapshot {
 ///
 /// # Errors
 ///
-/// [`OpenError`] says what the list is instead of text, or why it cannot be read.
+/// Fails with [`OpenError`] if the list is not text or cannot be read.
 pub fn open<R: BufRead>(mut reader: R, ending: Ending) -> Result<Text<R>, OpenError> {
     let (mut head, mut rest) = (Vec::new(), u64::MAX);
     while head.len() < 4 || (head.len() < start::HEAD && !has_line(&head, ending)) {
@@ -154,7 +153,7 @@ pub fn open<R: BufRead>(mut reader: R, ending: Ending) -> Result<Text<R>, OpenEr
             Err(error) => return Err(error.into()),
         };
         if buffer.is_empty() {
-            // Whoever types the end on a terminal types it once.
+            // On a terminal the user types the end only once.
             rest = 0;
             break;
         }
@@ -167,7 +166,7 @@ pub fn open<R: BufRead>(mut reader: R, ending: Ending) -> Result<Text<R>, OpenEr
     Ok(Cursor::new(head).chain(reader.take(rest)))
 }
 
-/// Whether a line that is neither empty nor a comment is whole.
+/// Returns whether there is a complete line that is neither empty nor a comment.
 fn has_line(head: &[u8], ending: Ending) -> bool {
     let is_end = |&byte: &u8| byte == ending.byte();
     let says_something = |line: &[u8]| !matches!(line, [] | [b'\r'] | [b'#' | b';', ..]);
@@ -175,28 +174,28 @@ fn has_line(head: &[u8], ending: Ending) -> bool {
     whole.split(is_end).any(says_something)
 }
 
-/// The lines of a list, or the texts of its records.
+/// Reads the lines of a list, or the texts of its records.
 ///
-/// A last line without an ending is a line, as it is to GNU md5sum.
+/// A last line without a line ending is valid, as in GNU md5sum.
 #[derive(Debug)]
 pub struct ListReader<R> {
     reader: R,
     splitter: Splitter,
-    /// Bytes that the reader had behind the last line: it gives them without reading.
+    /// The number of buffered bytes after the last line.
     buffered: usize,
 }
 
 impl<R: BufRead> ListReader<R> {
-    /// The lines of what the reader still holds.
+    /// Makes a reader of the lines of a list.
     pub fn new(reader: R) -> Self {
         Self { reader, splitter: Splitter::default(), buffered: 0 }
     }
 
-    /// The next line, as the format finds its end; `None` at the end of the list.
+    /// Returns the next line, whose end the format finds, or `None` at the end of the list.
     ///
     /// # Errors
     ///
-    /// The reader's. The lines before have been given out.
+    /// Fails with the error of the reader, after the previous lines were returned.
     pub fn next_line(
         &mut self,
         format: &mut (impl Format + ?Sized),
@@ -221,7 +220,8 @@ impl<R: BufRead> ListReader<R> {
         Ok(self.splitter.line())
     }
 
-    /// Whether a line with this ending is in the reader's buffer: reading it does not wait.
+    /// Returns whether a line with this ending is in the buffer of the reader, so that reading it
+    /// does not block.
     pub fn has_next(&mut self, ending: Ending) -> bool {
         self.buffered > 0
             && self
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_is_too_long_is_not_gathered() {
+    fn an_overlong_line_is_not_buffered() {
         let mut list = vec![b'a'; MAX_LINE + 1];
         list.extend_from_slice(b"\nb\n");
         for buffer in [1000, 1 << 22] {
@@ -258,7 +258,7 @@ mod tests {
         }
     }
 
-    /// Gives a line, is interrupted once, gives half a line, and fails.
+    /// Returns a line, is interrupted once, returns half a line, and fails.
     struct Failing(u32);
 
     impl Read for Failing {
@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn a_next_line_is_known_without_reading_on() {
+    fn has_next_does_not_read_ahead() {
         let newline = Ending::Newline;
         let mut lines = ListReader::new(BufReader::new(Failing(1)));
         assert!(!lines.has_next(newline), "nothing was read yet");
@@ -291,15 +291,15 @@ mod tests {
     }
 
     #[test]
-    fn errors_of_the_reader_come_through() {
+    fn reader_errors_are_passed_on() {
         let mut lines = ListReader::new(BufReader::new(Failing(0)));
         assert_eq!(lines.next_line(&mut format()).unwrap().unwrap().text, Some(&b"ab"[..]));
         assert_eq!(lines.next_line(&mut format()).unwrap_err().raw_os_error(), Some(5));
     }
 
-    /// A terminal: its reader sees the end once, and then what is typed next.
+    /// A terminal: the reader sees the end once, and then the next input.
     #[test]
-    fn the_end_is_seen_once() {
+    fn the_end_is_read_once() {
         struct Terminal(usize);
         impl io::Read for Terminal {
             fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
@@ -315,7 +315,7 @@ mod tests {
         assert_eq!(text, "");
     }
 
-    /// A list of SFV is known by its first line behind its comments, however they come.
+    /// An SFV list is detected by its first line after the comments, for all buffer sizes.
     #[test]
     fn comments_are_read_to_their_end() {
         let list = b"; by hand\n# of today\na 352441C2\nb 352441C2\n";
@@ -327,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_looked_at_comes_again() {
+    fn the_examined_start_is_read_again() {
         let list = "d41d8cd98f00b204e9800998ecf8427e  name\n".repeat(100);
         let marked = [b"\xef\xbb\xbf", list.as_bytes()].concat();
         for start in [list.as_bytes(), &marked] {

@@ -5,7 +5,7 @@ use lanesum_checksum::{Algorithm, Algorithms, Digest, Key, digests_of};
 use lanesum_list::formats::{Format, Gnu, Line, Mixed, Tag};
 use lanesum_list::{Dialect, Ending, Record, lines};
 
-/// A key of the length that the algorithm needs, if it does.
+/// Returns a key of the length that the algorithm needs, if any.
 fn key(algorithm: Algorithm) -> Option<Key> {
     let len = algorithm.key_len().filter(|_| algorithm.needs_key())?;
     Some(Key::from_bytes(&vec![7; len]).expect("the key file can hold one of this length"))
@@ -29,7 +29,7 @@ fn every_algorithm_is_computed() {
 }
 
 #[test]
-fn every_algorithm_is_known_by_its_names() {
+fn every_algorithm_parses_by_its_names() {
     for algorithm in Algorithm::ALL {
         for name in algorithm.aliases().iter().chain([&algorithm.name()]) {
             assert_eq!(name.parse(), Ok(algorithm));
@@ -54,7 +54,7 @@ fn every_algorithm_is_written_and_read_back() {
 }
 
 #[test]
-fn all_are_computed_in_one_read_of_their_own() {
+fn all_algorithms_share_one_read() {
     let unkeyed: Algorithms = Algorithm::ALL.into_iter().filter(|it| !it.needs_key()).collect();
     let together = digests_of(unkeyed, None, b"abc").unwrap();
     let alone: Vec<_> = unkeyed.iter().map(|algorithm| digest(algorithm, b"abc")).collect();

@@ -14,7 +14,7 @@ const MD5_ABC: &str = "900150983cd24fb0d6963f7d28e17f72";
 const MD5_EMPTY: &str = "d41d8cd98f00b204e9800998ecf8427e";
 const SHA256_ABC: &str = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
 
-/// A folder with the files `abc` and `empty`, and options that look names up in it.
+/// A directory with the files `abc` and `empty`, and options that look names up in it.
 fn setting() -> (tempfile::TempDir, Options) {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("abc"), "abc").unwrap();
@@ -104,7 +104,7 @@ fn events_come_in_the_order_of_the_lines() {
 
 /// Also where the engine is told to give outcomes as they come: a long file is behind short ones.
 #[test]
-fn a_list_ends_behind_its_lines() {
+fn a_list_ends_after_its_lines() {
     let (folder, mut options) = setting();
     options.engine.delivery = engine::Delivery::AsTheyCome;
     fs::write(folder.path().join("long"), vec![0; 32 << 20]).unwrap();
@@ -122,7 +122,7 @@ fn a_list_ends_behind_its_lines() {
 }
 
 #[test]
-fn every_list_has_an_end_whatever_befalls_it() {
+fn every_list_ends_even_after_errors() {
     let (folder, mut options) = setting();
     let good = write_list(folder.path(), "good", format!("{MD5_ABC}  abc\n"));
     let empty = write_list(folder.path(), "nothing", "");
@@ -172,7 +172,7 @@ fn names_are_looked_up_under_the_root() {
 }
 
 #[test]
-fn only_what_does_not_exist_is_ignored_as_missing() {
+fn only_missing_files_are_ignored_as_missing() {
     let (folder, options) = setting();
     let mut options = options;
     options.ignore_missing = true;
@@ -210,7 +210,7 @@ fn a_list_may_mix_algorithms_and_names_may_be_any_bytes() {
 }
 
 #[test]
-fn consecutive_lines_of_one_file_are_one_read() {
+fn consecutive_lines_of_one_file_share_a_read() {
     let (folder, mut options) = setting();
     let text = format!(
         "{MD5_ABC}  abc\nSHA256 (abc) = {SHA256_ABC}\n# comment\nMD5 (abc) = {MD5_EMPTY}\n\
@@ -294,7 +294,7 @@ fn lines_far_apart_share_a_read() {
 
 /// What was found in the lists beforehand is a plan: the check goes by what they say now.
 #[test]
-fn lists_that_change_after_the_first_look_are_checked_as_they_are() {
+fn a_list_changed_after_the_count_is_checked_as_it_is() {
     let (folder, options) = setting();
     let before = [format!("{MD5_ABC}  abc\n{MD5_EMPTY}  empty\n"), format!("{SHA256_ABC}  abc\n")];
     let sha1 = "a9993e364706816aba3e25717850c26c9cd0d89d";
@@ -336,7 +336,7 @@ fn lists_that_change_after_the_first_look_are_checked_as_they_are() {
 }
 
 #[test]
-fn what_is_no_text_is_told_unless_gnu_is_followed() {
+fn binary_lists_are_reported_except_in_gnu_mode() {
     let (folder, mut options) = setting();
     let line = format!("{MD5_ABC}  abc\r\n");
     let utf16: Vec<u8> = line.encode_utf16().flat_map(u16::to_le_bytes).collect();
@@ -364,7 +364,7 @@ fn what_is_no_text_is_told_unless_gnu_is_followed() {
 }
 
 #[test]
-fn the_form_of_a_list_is_its_own_unless_gnu_is_followed() {
+fn each_list_has_its_own_form_except_in_gnu_mode() {
     let (folder, options) = setting();
     let lists = [
         write_list(folder.path(), "standard", format!("{MD5_ABC}  abc\n")),
@@ -386,7 +386,7 @@ fn the_form_of_a_list_is_its_own_unless_gnu_is_followed() {
 }
 
 #[test]
-fn lists_are_taken_as_they_are_needed() {
+fn lists_are_opened_as_needed() {
     let (folder, options) = setting();
     let list = write_list(folder.path(), "list", format!("{MD5_ABC}  abc\n"));
     let mut ends = 0;

@@ -61,12 +61,12 @@ fn found(differences: &Differences) -> Vec<(Class, String, Option<String>)> {
     differences.iter().map(one).collect()
 }
 
-/// Folders and files of few names, so that all that can happen does.
+/// Directories and files of few names, so that all that can happen does.
 fn files() -> impl Strategy<Value = Files> {
     let name = "[ab]/[cd]/[ef]|[abg]/[e-h]|[x-z]";
     btree_map(name, 0..8_u8, 0..12).prop_map(|files| {
-        // No file is where another one has its folder; with the root's own names, since lists are
-        // seen from the folder that all names lie in.
+        // No file is where another one has its directory; with the root's own names, since lists
+        // are seen from the directory that all names lie in.
         files.into_iter().chain([("top".to_owned(), 99)]).collect()
     })
 }
@@ -124,7 +124,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn every_file_is_what_it_is_said_to_be(a in files(), b in files()) {
+    fn every_file_gets_its_class(a in files(), b in files()) {
         let folder = tempfile::tempdir().unwrap();
         let path = |name: &str| folder.path().join(name);
         let options = Options::default();
@@ -133,7 +133,7 @@ proptest! {
         let trees = [write_tree(&a, &path("a")), write_tree(&b, &path("b"))];
         judge(&a, &b, &compare(trees.clone(), &options))?;
 
-        // A list of the first folder, against the second; and the other way round.
+        // A list of the first directory, against the second; and the other way round.
         let line = |(name, &content): (&String, &u8)| {
             let digests = lanesum_checksum::digests_of(options.algorithms, None, &content_of(content));
             format!("{}  ./{name}\n", digests.unwrap()[0])
@@ -147,7 +147,7 @@ proptest! {
 }
 
 #[test]
-fn folders_that_were_renamed_are_told_once() {
+fn a_renamed_directory_is_reported_once() {
     let folder = tempfile::tempdir().unwrap();
     let old: Files = (0..50).map(|n| (format!("a/b/{}/f{n}", n % 3), n)).collect();
     let mut new: Files = old.iter().map(|(name, &n)| (name.replace("a/b", "c"), n)).collect();
@@ -159,13 +159,13 @@ fn folders_that_were_renamed_are_told_once() {
     };
     new.insert("top".to_owned(), 60);
     assert_eq!(moves(&new), [(b"a/b".to_vec(), b"c".to_vec(), 50)]);
-    // Not the folder was renamed: some of it is there still.
+    // Not the directory was renamed: some of it is there still.
     new.insert("a/b/left".to_owned(), 61);
     assert_eq!(moves(&new), []);
 }
 
 #[test]
-fn the_names_of_a_list_are_seen_from_the_folder() {
+fn list_names_are_relative_to_the_directory() {
     let folder = tempfile::tempdir().unwrap();
     let files = Files::from([("x/1".to_owned(), 0), ("y/2".to_owned(), 0)]);
     let tree = write_tree(&files, &folder.path().join("photos"));
@@ -179,7 +179,7 @@ fn the_names_of_a_list_are_seen_from_the_folder() {
     for prefix in ["", "./", &absolute] {
         assert!(are_equal(prefix, &options), "{prefix}");
     }
-    // Of another folder, until somebody says that it is the same.
+    // Of another directory, until somebody says that it is the same.
     for prefix in ["photos/", "/elsewhere/"] {
         assert!(!are_equal(prefix, &options), "{prefix}");
     }
@@ -190,7 +190,7 @@ fn the_names_of_a_list_are_seen_from_the_folder() {
 }
 
 #[test]
-fn a_name_outside_of_the_folder_is_none_in_it() {
+fn names_outside_the_directory_do_not_match() {
     let folder = tempfile::tempdir().unwrap();
     let inside = Files::from([("x".to_owned(), 1), ("y".to_owned(), 2)]);
     let tree = write_tree(&inside, &folder.path().join("photos"));
@@ -212,14 +212,14 @@ fn a_name_outside_of_the_folder_is_none_in_it() {
         let differences = compare(sides, &Options::default());
         differences.iter().map(|it| it.class).collect()
     };
-    // Seen from the folder, or from where they stand; two of them are elsewhere.
+    // Seen from the directory, or from where they stand; two of them are elsewhere.
     assert_eq!(classes([list.clone(), tree.clone()]).len(), 4);
     let classes = classes([list, tree]);
     assert!(classes.contains(&Class::Missing), "{classes:?}");
 }
 
 #[test]
-fn nothing_is_said_of_what_may_be_in_a_folder_that_nobody_could_read() {
+fn files_in_an_unreadable_directory_are_not_judged() {
     let folder = tempfile::tempdir().unwrap();
     let [a, b] = ["a", "b"].map(|name| folder.path().join(name));
     let old = Files::from([("in/f".to_owned(), 1), ("in/g".to_owned(), 2)]);
@@ -237,7 +237,7 @@ fn nothing_is_said_of_what_may_be_in_a_folder_that_nobody_could_read() {
 }
 
 #[test]
-fn a_folder_that_went_to_two_places_was_not_renamed() {
+fn a_directory_split_in_two_is_not_renamed() {
     let folder = tempfile::tempdir().unwrap();
     let old: Files = (0..4).map(|n| (format!("a/{n}"), n + 1)).collect();
     let new: Files =
@@ -250,7 +250,7 @@ fn a_folder_that_went_to_two_places_was_not_renamed() {
 }
 
 #[test]
-fn moves_need_every_digest_and_find_any() {
+fn moves_match_by_every_digest() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
     let list = |name: &str, text: String| {
@@ -275,7 +275,7 @@ fn moves_need_every_digest_and_find_any() {
 }
 
 #[test]
-fn a_size_that_no_file_can_have_is_another_one() {
+fn an_impossible_size_is_different() {
     let folder = tempfile::tempdir().unwrap();
     let tree = write_tree(&Files::from([("a".to_owned(), 0)]), &folder.path().join("tree"));
     let csv = folder.path().join("list.csv");
@@ -285,7 +285,7 @@ fn a_size_that_no_file_can_have_is_another_one() {
 }
 
 #[test]
-fn what_nobody_compared_is_not_equal() {
+fn files_without_a_common_digest_are_not_equal() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
     let list = |name: &str, text: &str| {
@@ -305,7 +305,7 @@ fn what_nobody_compared_is_not_equal() {
 }
 
 #[test]
-fn a_folder_that_cannot_be_read_makes_nothing_missing() {
+fn an_unreadable_directory_makes_nothing_missing() {
     let folder = tempfile::tempdir().unwrap();
     let files =
         Files::from([("in/1".to_owned(), 1), ("in/2".to_owned(), 2), ("out".to_owned(), 3)]);
@@ -334,7 +334,7 @@ fn a_folder_that_cannot_be_read_makes_nothing_missing() {
 }
 
 #[test]
-fn a_quick_look_tells_what_it_rests_on() {
+fn a_quick_comparison_reports_its_evidence() {
     let folder = tempfile::tempdir().unwrap();
     let files = Files::from([("a".to_owned(), 1), ("b".to_owned(), 3)]);
     let [one, other] = ["one", "other"].map(|name| folder.path().join(name));
@@ -364,7 +364,7 @@ fn a_quick_look_tells_what_it_rests_on() {
 
 /// Whoever asks may end the reading; whoever goes on has what reading to the end has.
 #[test]
-fn reading_goes_on_while_it_is_wanted() {
+fn reading_continues_until_the_caller_stops_it() {
     let folder = tempfile::tempdir().unwrap();
     let files = Files::from([("a".to_owned(), 1), ("b".to_owned(), 2)]);
     let sides = [

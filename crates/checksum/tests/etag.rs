@@ -1,4 +1,4 @@
-//! ETags of files, against their definition.
+//! Compares ETags of files with their definition.
 
 use std::fs;
 use std::num::NonZeroU64;
@@ -61,7 +61,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
     #[test]
-    fn etags_are_what_their_definition_says(
+    fn etags_match_their_definition(
         lengths in proptest::collection::vec(0usize..3_000_000, 1..4),
         fractions in proptest::collection::vec(1usize..600, 1..5),
         seed: u64,
@@ -134,7 +134,7 @@ fn inputs_keep_their_order_and_their_errors() {
 }
 
 #[test]
-fn a_file_counts_once_in_however_many_parts() {
+fn a_file_in_parts_is_counted_once() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
     let names = ["one", "two", "three"];
@@ -153,9 +153,9 @@ fn a_file_counts_once_in_however_many_parts() {
     }
 }
 
-/// Also one that is read once more, as the first part sizes do not hold; and one that is not there.
+/// Also one that is read again, as the first part sizes do not hold; and one that is not there.
 #[test]
-fn a_file_counts_once_however_often_it_is_read() {
+fn a_file_read_again_is_counted_once() {
     const SIZE: usize = 20 << 20;
     let folder = tempfile::tempdir().unwrap();
     let content = content(SIZE, 7);
@@ -182,7 +182,7 @@ fn a_file_counts_once_however_often_it_is_read() {
 }
 
 #[test]
-fn a_file_that_is_written_to_has_no_etag_or_that_of_one_version() {
+fn a_changing_file_has_no_mixed_etag() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("file");
     let versions = [content(4 << 20, 1), content(4 << 20, 2)];
@@ -221,9 +221,9 @@ fn a_file_that_is_written_to_has_no_etag_or_that_of_one_version() {
     assert!(known.contains(&words(outcomes.next().unwrap().result.unwrap())));
 }
 
-/// Where nobody waits for long the same comes; and to drop it ends it in the middle of a file.
+/// Polling gives the same outcomes, and dropping the iterator ends it in the middle of a file.
 #[test]
-fn etags_come_while_one_waits_for_a_moment() {
+fn etags_can_be_polled() {
     let folder = tempfile::tempdir().unwrap();
     let paths: Vec<_> = (0..50).map(|number| folder.path().join(number.to_string())).collect();
     paths.iter().enumerate().for_each(|(seed, path)| {

@@ -259,7 +259,7 @@ impl Sum {
             let words = "lines of several algorithms must name them";
             return Err(Hinted::new(words, "leave out --untagged"));
         }
-        let told = |algorithm| Dialect::any().tells(algorithm);
+        let told = |algorithm| Dialect::any().identifies(algorithm);
         let is_named = self.tag || self.base64 || several || !self.algorithms().iter().all(told);
         Ok(if is_named && !self.untagged { Kind::Tag } else { Kind::Gnu })
     }

@@ -119,7 +119,7 @@ fn tell_algorithms(written: Algorithms, console: &mut Console) {
     let (by_any, keyed) = (Dialect::any(), Dialect::keyed(Algorithms::ALL));
     for algorithm in written.iter() {
         let reader = if algorithm.needs_key() { &keyed } else { &by_any };
-        if !reader.tells(algorithm) {
+        if !reader.identifies(algorithm) {
             let words = format!("the new list does not name its algorithm, {algorithm}");
             console.message(words.as_bytes());
             console.hint(&format!("check it with -a {algorithm}"));

@@ -371,7 +371,7 @@ pub fn tell(
                 let words =
                     format!("its files are in {}, without {prefix_shown}", console.shown(folder));
                 // Where the list says another folder, names are in this one.
-                let told_elsewhere = not_found.told().map(|_| Path::new("."));
+                let told_elsewhere = not_found.listed_folder().map(|_| Path::new("."));
                 let problem = match (fitting, &command.compared, without(prefix)) {
                     (Some(fitting), Some(options), _) => {
                         Problem::new(words, compare_without(place.list, &fitting, options))

@@ -36,7 +36,7 @@ use crate::stdin;
 pub fn run(args: Sum) -> anyhow::Result<ExitCode> {
     let format = format(&args)?;
     let mut trees = Trees { walk: args.trees.options()? };
-    trees.walk.tell_links = true;
+    trees.walk.report_links = true;
     key::refuse_shared(args.key_file.as_deref(), Paths::from_stdin(&args))?;
     let key_file = KeyFile::open(args.key_file.as_deref(), args.algorithms())?;
     let target = Target::of(args.output.as_deref())?;
@@ -75,7 +75,7 @@ pub fn run(args: Sum) -> anyhow::Result<ExitCode> {
 
     let mut console = console::lock(&console);
     console.set_bar(None);
-    tell_links(links, &mut console);
+    report_links(links, &mut console);
     partial.iter().for_each(|partial| partial.tell_taken(taken, &mut console));
     let ended = end(&args, printed, output, &interruptions, &mut console);
     partial.iter().for_each(|partial| match ended {
@@ -86,7 +86,7 @@ pub fn run(args: Sum) -> anyhow::Result<ExitCode> {
 }
 
 /// Tells how many links in trees lead to what the list may lack.
-fn tell_links(links: u64, console: &mut Console) {
+fn report_links(links: u64, console: &mut Console) {
     if links > 0 {
         console.message(format!("skipped {}", counted(links, "link", "links")).as_bytes());
         console.hint("--follow follows links");

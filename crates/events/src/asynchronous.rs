@@ -1,5 +1,5 @@
-//! Futures over the event system. Each adds an event that wakes its task; so they work under any
-//! executor, and are as exact as the system itself.
+//! Futures over the event system. Each future adds an event that wakes its task. So futures work
+//! under any executor and are as exact as the system.
 
 use std::collections::{HashSet, VecDeque};
 use std::fmt;
@@ -15,16 +15,16 @@ use crate::lock::lock;
 use crate::outcome::{ActionId, AddError};
 use crate::{Cancel, Context, Handle};
 
-/// What events leave for a task, and the task to be woken. A waker is the user's: it is cloned,
-/// woken and dropped with no lock held.
+/// The items that events pass to a task, and the task to wake. The waker is user code: it is
+/// cloned, woken and dropped without a lock held.
 struct Mailbox<T> {
     items: VecDeque<T>,
-    /// Events that have neither left their item nor been dropped.
+    /// The number of events that have neither passed their item nor been dropped.
     senders: usize,
     waker: Option<Waker>,
 }
 
-/// The end of a future. It gets items, and learns that no more will come.
+/// The receiving end, in a future. It receives items and the end of the items.
 struct Receiver<T>(Arc<Mutex<Mailbox<T>>>);
 
 impl<T> Receiver<T> {
@@ -37,7 +37,7 @@ impl<T> Receiver<T> {
         Sender(Some(self.0.clone()))
     }
 
-    /// An item, or `None` if there is none and no sender.
+    /// Returns an item, or `None` if there is no item and no sender.
     fn poll(&self, context: &TaskContext<'_>) -> Poll<Option<T>> {
         let waker = context.waker().clone();
         let mut mailbox = lock(&self.0);
@@ -50,14 +50,14 @@ impl<T> Receiver<T> {
         Poll::Pending
     }
 
-    /// Wakes no task any more.
+    /// Stops waking the task.
     fn close(&self) {
         let waker = lock(&self.0).waker.take();
         drop(waker);
     }
 }
 
-/// The end of the action of one event. Dropped without an item, it says so.
+/// The sending end, in the action of an event. It reports if it is dropped without an item.
 struct Sender<T>(Option<Arc<Mutex<Mailbox<T>>>>);
 
 impl<T> Sender<T> {
@@ -83,7 +83,7 @@ impl<T> Drop for Sender<T> {
     }
 }
 
-/// The system was shut down, or dropped, before the time came.
+/// The error if the system was shut down or dropped before the time came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Closed;
 
@@ -95,7 +95,8 @@ impl fmt::Display for Closed {
 
 impl std::error::Error for Closed {}
 
-/// A future that is ready at its time: see [`Handle::sleep`]. Dropped before, it cancels its event.
+/// A future that is ready at its time. Made by [`Handle::sleep`]. Dropping it earlier cancels its
+/// event.
 #[must_use = "a future does nothing unless it is awaited"]
 pub struct Sleep {
     system: Handle,
@@ -135,13 +136,13 @@ impl Drop for Sleep {
     }
 }
 
-/// Why the future in a [`Timeout`] has not come to its end.
+/// The reason why a [`Timeout`] ended before its future.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TimeoutError {
-    /// The time was up before the future was ready.
+    /// The time passed before the future was ready.
     Elapsed,
-    /// The system was shut down, or dropped, before either.
+    /// The system was shut down or dropped first.
     Closed,
 }
 
@@ -156,7 +157,7 @@ impl fmt::Display for TimeoutError {
 
 impl std::error::Error for TimeoutError {}
 
-/// A future with a limit: see [`Handle::timeout`].
+/// A future with a time limit. Made by [`Handle::timeout`].
 #[must_use = "a future does nothing unless it is awaited"]
 pub struct Timeout<F> {
     future: Pin<Box<F>>,
@@ -185,10 +186,10 @@ impl<F: Future> Future for Timeout<F> {
     }
 }
 
-/// A stream of items that come when they are due: see [`Handle::due_stream`].
+/// A stream that yields items when they are due. Made by [`Handle::due_stream`].
 ///
-/// It is at its end when nothing is pending, as when the system has dropped what was; after an
-/// addition it goes on. Dropped, it cancels what is pending.
+/// The stream ends when no item is pending, also if the system has dropped the pending items. It
+/// continues after an addition. Dropping the stream cancels all pending items.
 pub struct DueStream<T> {
     system: Handle,
     receiver: Receiver<(ActionId, T)>,
@@ -202,19 +203,21 @@ impl<T> fmt::Debug for DueStream<T> {
 }
 
 impl<T: Send + 'static> DueStream<T> {
-    /// Lets the stream yield an item at this time of the wall clock.
+    /// Adds an item that the stream yields at a time of the wall clock.
     ///
     /// # Errors
-    /// [`AddError::Full`], [`AddError::Closed`] or [`AddError::Forked`]; the item is dropped.
+    /// Fails with [`AddError::Full`], [`AddError::Closed`] or [`AddError::Forked`], and drops the
+    /// item.
     pub fn add_at(&mut self, at: SystemTime, item: T) -> Result<ActionId, AddError> {
         let action = self.action(item);
         self.added(self.system.add_at(at, action))
     }
 
-    /// Lets the stream yield an item after this time.
+    /// Adds an item that the stream yields after a delay.
     ///
     /// # Errors
-    /// [`AddError::Full`], [`AddError::Closed`] or [`AddError::Forked`]; the item is dropped.
+    /// Fails with [`AddError::Full`], [`AddError::Closed`] or [`AddError::Forked`], and drops the
+    /// item.
     pub fn add_after(&mut self, delay: Duration, item: T) -> Result<ActionId, AddError> {
         let action = self.action(item);
         self.added(self.system.add_after(delay, action))
@@ -225,13 +228,13 @@ impl<T: Send + 'static> DueStream<T> {
         move |context| sender.send((context.id(), item))
     }
 
-    /// Takes note of an id, before its item can be yielded: that would borrow the stream.
+    /// Records an id. The item cannot be yielded before, because that would borrow the stream.
     fn added(&mut self, added: Result<ActionId, AddError>) -> Result<ActionId, AddError> {
         self.pending.extend(added);
         added
     }
 
-    /// Takes an item back; false if it was due, or is not of this stream.
+    /// Cancels an item. Returns false if the item was due or is not in this stream.
     pub fn cancel(&mut self, id: ActionId) -> bool {
         self.pending.contains(&id)
             && self.system.cancel(id) == Cancel::Cancelled
@@ -267,8 +270,8 @@ impl<T> Drop for DueStream<T> {
 }
 
 impl Handle {
-    /// A future that is ready when this time has passed, counted from now; or with [`Closed`], when
-    /// the system is shut down before, or dropped.
+    /// Returns a future that is ready once `delay` has passed from now. It ends with [`Closed`] if
+    /// the system is shut down or dropped before.
     ///
     /// ```
     /// use std::time::Duration;
@@ -288,7 +291,7 @@ impl Handle {
     /// ```
     ///
     /// # Errors
-    /// [`AddError::Full`], [`AddError::Closed`] or [`AddError::Forked`].
+    /// Fails with [`AddError::Full`], [`AddError::Closed`] or [`AddError::Forked`].
     pub fn sleep(&self, delay: Duration) -> Result<Sleep, AddError> {
         let receiver = Receiver::new();
         let sender = receiver.sender();
@@ -296,10 +299,11 @@ impl Handle {
         Ok(Sleep { system: self.clone(), id, receiver, over: None })
     }
 
-    /// As [`sleep`](Self::sleep), until the wall clock shows this time.
+    /// Returns a future that is ready once the wall clock shows `at`. Otherwise like
+    /// [`sleep`](Self::sleep).
     ///
     /// # Errors
-    /// [`AddError::Full`], [`AddError::Closed`] or [`AddError::Forked`].
+    /// Fails with [`AddError::Full`], [`AddError::Closed`] or [`AddError::Forked`].
     pub fn sleep_until(&self, at: SystemTime) -> Result<Sleep, AddError> {
         let receiver = Receiver::new();
         let sender = receiver.sender();
@@ -307,18 +311,18 @@ impl Handle {
         Ok(Sleep { system: self.clone(), id, receiver, over: None })
     }
 
-    /// Gives a future this much time, counted from now.
+    /// Limits the time of a future to `limit`, counted from now.
     ///
     /// # Errors
-    /// [`AddError::Full`], [`AddError::Closed`] or [`AddError::Forked`]. The future itself yields a
-    /// [`TimeoutError`].
+    /// Fails with [`AddError::Full`], [`AddError::Closed`] or [`AddError::Forked`]. The future
+    /// itself yields a [`TimeoutError`].
     pub fn timeout<F: Future>(&self, limit: Duration, future: F) -> Result<Timeout<F>, AddError> {
         Ok(Timeout { future: Box::pin(future), sleep: self.sleep(limit)? })
     }
 
-    /// A stream to which items can be added with the times they are due at.
+    /// Returns a stream of items with the times at which they are due.
     ///
-    /// It has a handle to the system, and can outlive whoever made it:
+    /// The stream has a handle to the system and can outlive the function that made it:
     ///
     /// ```
     /// # use std::time::Duration;

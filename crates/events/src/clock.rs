@@ -1,4 +1,4 @@
-//! The time, and sleeping until a moment.
+//! Clocks, and sleeping until a time.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -11,10 +11,12 @@ use crate::timerfd::TimerFds;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DelayClock {
-    /// Goes on while the machine sleeps: a delay of an hour ends an hour later by the watch.
+    /// Runs on while the machine is suspended. A delay of one hour ends after one hour of real
+    /// time.
     #[default]
     Boot,
-    /// Stands still while the machine sleeps: a delay counts time in which the machine could work.
+    /// Stops while the machine is suspended. A delay counts only time in which the machine is
+    /// running.
     Monotonic,
 }
 
@@ -22,7 +24,7 @@ pub enum DelayClock {
 #[derive(Clone, Debug)]
 pub(crate) enum Clock {
     System(Arc<TimerFds>),
-    /// With the number of the last change that a sleep has answered.
+    /// A test clock, with the number of the last change that a sleep has answered.
     Test(TestClock, DelayClock, Arc<AtomicU64>),
 }
 
@@ -45,8 +47,8 @@ impl Clock {
         matches!(self, Clock::Test(clock, ..) if clock.is(other))
     }
 
-    /// Until one of the times is reached, the wall clock is set, or `wake` is called: also if that
-    /// was before. May return early.
+    /// Sleeps until one of the times is reached, the wall clock is set, or `wake` is called. A call
+    /// of `wake` before the sleep counts as well. May return early.
     pub(crate) fn sleep(&self, until: Times) {
         match self {
             Clock::System(timers) => timers.sleep(until),

@@ -1,4 +1,4 @@
-//! The queue between the scheduler and the workers: the ids of events whose time has come.
+//! The queue of the ids of due events, between the scheduler and the workers.
 
 use std::collections::VecDeque;
 
@@ -8,20 +8,20 @@ use crate::sync::{Condvar, Mutex, yield_now};
 
 struct State {
     queue: VecDeque<ActionId>,
-    /// Claimed and not ended: in the queue, or in the hands of a worker.
+    /// The number of claimed events that have not ended: in the queue, or with a worker.
     in_flight: usize,
-    /// The scheduler wants to know when nothing is in flight.
+    /// Whether to wake the scheduler when no event is in flight.
     draining: bool,
-    /// No worker shall wait any more.
+    /// Whether workers must stop waiting.
     stop: bool,
-    /// Threads that wait for `filled`, and for `idle`. To notify costs a system call, also where
-    /// no thread waits.
+    /// The number of threads that wait for `filled` and for `idle`. A notification costs a system
+    /// call even if no thread waits.
     workers: usize,
     onlookers: usize,
 }
 
 impl State {
-    /// Whether there is nothing to take, and something may come.
+    /// Returns whether the queue is empty and may still be filled.
     fn is_dry(&self) -> bool {
         self.queue.is_empty() && !self.stop
     }
@@ -29,9 +29,9 @@ impl State {
 
 pub(crate) struct Expired {
     state: Mutex<State>,
-    /// The queue has got something, or workers shall stop.
+    /// Notified when the queue is filled, or when workers must stop.
     filled: Condvar,
-    /// `in_flight` has become zero.
+    /// Notified when `in_flight` becomes zero.
     idle: Condvar,
 }
 
@@ -48,7 +48,7 @@ impl Expired {
         Expired { state: Mutex::new(state), filled: Condvar::new(), idle: Condvar::new() }
     }
 
-    /// Queues events, in this order.
+    /// Queues events in order.
     pub(crate) fn push(&self, claimed: &[ActionId]) {
         let mut state = lock(&self.state);
         state.in_flight += claimed.len();
@@ -62,10 +62,10 @@ impl Expired {
         }
     }
 
-    /// The next event. Waits for one if it may; then `None` means that none will come.
+    /// Returns the next event. If it may wait, `None` means that no more events will come.
     ///
-    /// Before it waits it lets other threads run once: where events come one after the other and
-    /// CPUs are few, the next one is often there by then, and no thread has to be woken for it.
+    /// Yields to other threads once before it waits. With frequent events and few CPUs the next
+    /// event is often queued by then, and no thread must be woken.
     pub(crate) fn take(&self, may_wait: bool) -> Option<ActionId> {
         let mut state = lock(&self.state);
         if may_wait && state.is_dry() {
@@ -81,7 +81,7 @@ impl Expired {
         state.queue.pop_front()
     }
 
-    /// An event that was taken from the queue is done with.
+    /// Ends an event that was taken from the queue.
     pub(crate) fn settle(&self) -> Wake {
         let mut state = lock(&self.state);
         state.in_flight -= 1;
@@ -92,23 +92,23 @@ impl Expired {
         Wake(quiet && state.draining)
     }
 
-    /// From now on the scheduler is to be woken when nothing is in flight.
+    /// Requests that the scheduler is woken when no event is in flight.
     pub(crate) fn drain(&self) {
         lock(&self.state).draining = true;
     }
 
-    /// Workers shall not wait any more.
+    /// Makes workers stop waiting.
     pub(crate) fn stop(&self) {
         lock(&self.state).stop = true;
         self.filled.notify_all();
     }
 
-    /// Whether anything is claimed and has not ended.
+    /// Returns whether any claimed event has not ended.
     pub(crate) fn is_busy(&self) -> bool {
         lock(&self.state).in_flight > 0
     }
 
-    /// Waits until nothing is in flight.
+    /// Waits until no event is in flight.
     pub(crate) fn wait_idle(&self) {
         let mut state = lock(&self.state);
         state.onlookers += 1;

@@ -1,4 +1,4 @@
-//! What can be asked of a running system, by whoever has a handle to it: its owner, and actions.
+//! The operations of a running system, for its owner and for actions.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -14,14 +14,14 @@ use crate::transaction::{Transaction, TransactionError};
 use crate::worker::{Shared, current, shard_hint};
 use crate::{TestClock, nanos, unix_nanos};
 
-/// Operates an [`EventSystem`](crate::EventSystem) without owning it: when that is dropped, or shut
-/// down, additions fail with [`AddError::Closed`]. Clones are handles to the same system.
+/// A handle to an [`EventSystem`](crate::EventSystem). Once the system is dropped or shut down,
+/// additions fail with [`AddError::Closed`]. Clones are handles to the same system.
 ///
-/// An action that keeps one does not keep the system running.
+/// A handle does not keep the system running, also not one within an action.
 ///
-/// In a child process that `fork` has made there are none of the threads of the system. Additions
-/// and transactions fail there with [`AddError::Forked`]; all else finds nothing, and does nothing.
-/// Futures that were made before stay pending there.
+/// A child process made by `fork` has none of the threads of the system. Additions and transactions
+/// fail there with [`AddError::Forked`]. All other methods find no events and do nothing. Futures
+/// made before the fork stay pending.
 #[derive(Clone)]
 pub struct Handle {
     pub(crate) shared: Arc<Shared>,
@@ -33,7 +33,7 @@ impl std::fmt::Debug for Handle {
     }
 }
 
-/// What an action is told when it runs.
+/// The argument of a running action.
 ///
 /// ```
 /// use std::sync::mpsc::channel;
@@ -61,19 +61,19 @@ impl<'a> Context<'a> {
         Context { system, id }
     }
 
-    /// The system that runs the action; it can be cloned.
+    /// Returns a handle to the system that runs the action.
     pub fn system(&self) -> &'a Handle {
         self.system
     }
 
-    /// The event whose action it is.
+    /// Returns the id of the event of the action.
     pub fn id(&self) -> ActionId {
         self.id
     }
 }
 
 impl Handle {
-    /// None in a child process: a thread that is not there may have held a lock.
+    /// Returns `None` in a child process, where a thread that no longer exists may hold a lock.
     pub(crate) fn core(&self) -> Option<&Core> {
         (!self.shared.is_forked()).then_some(&self.shared.core)
     }
@@ -84,7 +84,7 @@ impl Handle {
         }
     }
 
-    /// Drops what is the user's, with no lock held.
+    /// Drops user values without a lock held.
     pub(crate) fn discard<T>(&self, id: ActionId, what: T) {
         self.shared.panics.catch(id, || drop(what));
     }
@@ -93,11 +93,12 @@ impl Handle {
         taken.into_iter().for_each(|(id, job)| self.discard(id, job));
     }
 
-    /// Runs an action when the wall clock shows this time: it follows the clock when that is set.
-    /// A time that has passed means at once.
+    /// Runs an action when the wall clock shows `at`, and follows the clock if it is set. A time in
+    /// the past runs it at once.
     ///
     /// # Errors
-    /// [`AddError::Full`], [`AddError::Closed`] or [`AddError::Forked`]; the action is dropped.
+    /// Fails with [`AddError::Full`], [`AddError::Closed`] or [`AddError::Forked`], and drops the
+    /// action.
     pub fn add_at(
         &self,
         at: SystemTime,
@@ -106,10 +107,12 @@ impl Handle {
         self.add(Base::Wall, unix_nanos(at), Action::Once(Box::new(action)), None)
     }
 
-    /// Runs an action when this time has passed, by the clock the system was built with.
+    /// Runs an action after a delay, by the [delay clock](crate::Builder::delay_clock) of the
+    /// system.
     ///
     /// # Errors
-    /// [`AddError::Full`], [`AddError::Closed`] or [`AddError::Forked`]; the action is dropped.
+    /// Fails with [`AddError::Full`], [`AddError::Closed`] or [`AddError::Forked`], and drops the
+    /// action.
     pub fn add_after(
         &self,
         delay: Duration,
@@ -118,11 +121,12 @@ impl Handle {
         self.add(Base::Steady, self.in_nanos(delay), Action::Once(Box::new(action)), None)
     }
 
-    /// Repeats an action; the first run is due at this time of the wall clock, and the others are
-    /// by that clock too.
+    /// Repeats an action. The first run is due at a time of the wall clock, and later runs follow
+    /// the same clock.
     ///
     /// # Errors
-    /// [`AddError::NoInterval`], [`AddError::Full`], [`AddError::Closed`] or [`AddError::Forked`].
+    /// Fails with [`AddError::NoInterval`], [`AddError::Full`], [`AddError::Closed`] or
+    /// [`AddError::Forked`].
     pub fn repeat_at(
         &self,
         first: SystemTime,
@@ -132,10 +136,11 @@ impl Handle {
         self.repeat(Base::Wall, unix_nanos(first), every, Box::new(action))
     }
 
-    /// Repeats an action; the first run is due when this time has passed.
+    /// Repeats an action. The first run is due after a delay.
     ///
     /// # Errors
-    /// [`AddError::NoInterval`], [`AddError::Full`], [`AddError::Closed`] or [`AddError::Forked`].
+    /// Fails with [`AddError::NoInterval`], [`AddError::Full`], [`AddError::Closed`] or
+    /// [`AddError::Forked`].
     pub fn repeat_after(
         &self,
         first: Duration,
@@ -174,7 +179,8 @@ impl Handle {
         self.shared.clock.steady().saturating_add(nanos(delay))
     }
 
-    /// Cancels an event, and tells whether that was in time. What was cancelled is dropped here.
+    /// Cancels an event, and returns the state in which it was. A cancelled action is dropped in
+    /// this call.
     pub fn cancel(&self, id: ActionId) -> Cancel {
         let Some(core) = self.core() else { return Cancel::Gone };
         let (found, action, wake) = core.cancel(id);
@@ -185,13 +191,16 @@ impl Handle {
         found
     }
 
-    /// As [`cancel`](Self::cancel); if the action is running, waits until it has ended and a
-    /// repeating one has been dropped, and tells [`Cancel::Ended`].
+    /// Cancels an event like [`cancel`](Self::cancel), but waits for a running action. It returns
+    /// [`Cancel::Ended`] after the action has ended and, if it repeats, was dropped.
     ///
-    /// Does not wait for what would wait for the caller: from within that action itself, and from
-    /// within another one of this system for which that action waits in the same way, itself or
-    /// over others. Then one of them goes on, and is told [`Cancel::Running`]. Two systems know
-    /// nothing of each other: actions of both that wait for each other wait for ever.
+    /// It does not wait in a cycle and returns [`Cancel::Running`] instead:
+    ///
+    /// - if the caller is the action itself;
+    /// - if the action waits for the action of the caller, directly or through other actions of
+    ///   this system.
+    ///
+    /// Cycles across two systems are not detected: their actions wait for each other forever.
     pub fn cancel_and_wait(&self, id: ActionId) -> Cancel {
         match self.cancel(id) {
             Cancel::Running => self.shared.core.wait_for(current(), id),
@@ -199,15 +208,15 @@ impl Handle {
         }
     }
 
-    /// Moves a pending event to another time of the wall clock; a repeating one goes on from there,
-    /// with its jitter. False if it was not pending on that clock any more.
+    /// Moves a pending event to another time of the wall clock. A repeating event continues from
+    /// there, with its jitter. Returns false if the event is no longer pending on the wall clock.
     pub fn reschedule_at(&self, id: ActionId, at: SystemTime) -> bool {
         id.is_on(Base::Wall) && self.reschedule(id, unix_nanos(at))
     }
 
-    /// Moves a pending event to when this time has passed; a repeating one goes on from there, with
-    /// its jitter. False if it was not pending on the clock of delays any more: what runs is not,
-    /// also where it repeats.
+    /// Moves a pending event to `delay` from now. A repeating event continues from there, with its
+    /// jitter. Returns false if the event is no longer pending on the delay clock. A running event
+    /// is not pending, even if it repeats.
     pub fn reschedule_after(&self, id: ActionId, delay: Duration) -> bool {
         id.is_on(Base::Steady) && self.reschedule(id, self.in_nanos(delay))
     }
@@ -217,15 +226,20 @@ impl Handle {
         moved.map(|wake| self.notify(wake)).is_some()
     }
 
-    /// Several changes that take effect at once, or not at all: if the closure returns an error or
-    /// panics, if an event it cancels or moves has begun meanwhile, or after shutdown. No action it
-    /// adds begins before it is committed.
+    /// Makes several changes that take effect together or not at all. They have no effect in these
+    /// cases:
     ///
-    /// It is one system's: a thread that is inside one begins no other, of whatever system, and
-    /// what it does by way of handles takes effect at once. What it adds has its place under
-    /// [`max_pending`](crate::Builder::max_pending) from then on, and what it cancels keeps its own
-    /// until the commit. So a full system has no room to swap one event for another: there, move
-    /// the one, or cancel it before the transaction.
+    /// - The closure returns an error or panics.
+    /// - An event to cancel or move has begun in the meantime.
+    /// - The system is shut down.
+    ///
+    /// No added action begins before the commit.
+    ///
+    /// Transactions cannot be nested, not even those of different systems. Calls of a [`Handle`]
+    /// within the closure take effect at once. Added events count towards
+    /// [`max_pending`](crate::Builder::max_pending) at once, and cancelled events count until the
+    /// commit. So a full system has no room to swap one event for another. Move the event instead,
+    /// or cancel it before the transaction.
     ///
     /// ```
     /// use std::time::Duration;
@@ -241,7 +255,7 @@ impl Handle {
     /// })?;
     /// assert_eq!(system.len(), 1);
     ///
-    /// // Any error will do that can hold the system's own.
+    /// // Any error type works that can hold a `TransactionError`.
     /// let failed = system.transaction(|tx| {
     ///     tx.add_after(second, |_| println!("never printed"))?;
     ///     Err::<(), Box<dyn std::error::Error>>("changed my mind".into())
@@ -252,7 +266,7 @@ impl Handle {
     /// ```
     ///
     /// # Errors
-    /// What the closure returns, or a [`TransactionError`].
+    /// Fails with the error of the closure, or with a [`TransactionError`].
     pub fn transaction<R, E: From<TransactionError>>(
         &self,
         changes: impl FnOnce(&mut Transaction<'_>) -> Result<R, E>,
@@ -260,23 +274,23 @@ impl Handle {
         Transaction::run(self, changes)
     }
 
-    /// Whether the event waits for its time, or for a worker.
+    /// Returns whether the event waits for its time or for a worker.
     pub fn is_pending(&self, id: ActionId) -> bool {
         self.core().is_some_and(|core| core.is_pending(id))
     }
 
-    /// How many events wait for their times.
+    /// Returns the number of events that wait for their times.
     pub fn len(&self) -> usize {
         self.core().map_or(0, Core::len)
     }
 
-    /// Whether no event waits for its time.
+    /// Returns whether no event waits for its time.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The events that wait for their times, soonest first. Takes time in proportion to all of
-    /// them, in which nothing is added and nothing begins.
+    /// Returns the events that wait for their times, soonest first. Takes time proportional to
+    /// their number. Meanwhile no event is added and no action begins.
     pub fn pending(&self) -> Vec<PendingAction> {
         let Some(core) = self.core() else { return Vec::new() };
         let pending = core.pending();
@@ -292,29 +306,29 @@ impl Handle {
         all
     }
 
-    /// How many actions have run, those that panicked included.
+    /// Returns the number of actions that have run, including those that panicked.
     pub fn ran(&self) -> u64 {
         self.shared.ran.load(Ordering::Relaxed)
     }
 
-    /// How many actions have panicked, when they ran or when they were dropped.
+    /// Returns the number of actions that panicked while running or being dropped.
     pub fn panicked(&self) -> u64 {
         self.shared.panics.count()
     }
 
-    /// Waits until all that is due by now has run: what a test does after moving its clock. From
-    /// within an action of this system, which would wait for itself, does not wait; two systems
-    /// whose actions do so for each other wait for ever.
+    /// Waits until all due actions have run, for example in a test after it moved the clock. Within
+    /// an action of this system it does not wait, because the action would wait for itself. Actions
+    /// of two systems that call this for each other wait forever.
     pub fn wait_idle(&self) {
         let Some(core) = self.core().filter(|_| !self.shared.is_own_thread()) else { return };
         while core.is_busy(self.shared.clock.now()) {
             core.expired.wait_idle();
-            // What is due and not yet claimed is a matter of the scheduler's getting a CPU.
+            // Due events that are not claimed yet only wait for the scheduler to get a CPU.
             thread::yield_now();
         }
     }
 
-    /// Nanoseconds until the next deadline on either clock.
+    /// Returns the nanoseconds until the next deadline on either clock.
     pub(crate) fn nanos_to_next(&self) -> Option<u64> {
         let now = self.shared.clock.now();
         let [wall, steady] = self.core()?.first_deadlines();
@@ -326,10 +340,12 @@ impl Handle {
         self.shared.clock.is(clock)
     }
 
-    /// Ends the system and waits for its threads: for the actions that have begun, and when
-    /// draining for those that are pending. So does every further call. From within an action of
-    /// this system, does not wait; two systems whose actions end each other wait for ever. After
-    /// draining has begun in one thread, another can still drop the rest.
+    /// Ends the system and waits for its threads. It waits for running actions and, with
+    /// [`Shutdown::Drain`], for pending ones. Further calls wait as well. While one thread drains,
+    /// another one can still drop the rest with [`Shutdown::DropPending`].
+    ///
+    /// Within an action of this system it does not wait. Actions of two systems that end each other
+    /// wait forever.
     pub fn shutdown(&self, how: Shutdown) {
         self.shared.ended.store(true, Ordering::Relaxed);
         self.close(match how {
@@ -339,14 +355,14 @@ impl Handle {
         if self.shared.is_forked() || self.shared.is_own_thread() {
             return;
         }
-        // None of them has panicked: what is the user's is caught.
+        // No thread has panicked, because panics of user code are caught.
         lock(&self.shared.threads).drain(..).for_each(|thread| drop(thread.join()));
     }
 
     pub(crate) fn close(&self, life: Life) {
         let Some(core) = self.core() else { return };
         let taken = core.close(life);
-        // First: what is dropped may take its time.
+        // First, because dropping may take long.
         self.shared.clock.wake();
         self.discard_all(taken);
     }

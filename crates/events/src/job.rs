@@ -1,42 +1,45 @@
-//! What the schedule carries for the running system: an action, where it stands, when it repeats.
+//! The payload of an event: its action, its phase, and its repetition.
 
 use crate::handle::Context;
 
 pub(crate) type Once = Box<dyn FnOnce(&Context<'_>) + Send>;
 pub(crate) type Repeated = Box<dyn FnMut(&Context<'_>) + Send>;
 
-/// What an event does.
+/// The action of an event.
 pub(crate) enum Action {
     Once(Once),
     Repeated(Repeated),
 }
 
-/// Where an event stands. It moves down this list; a repeating one goes from the last to `Pending`.
+/// The phase of an event. An event moves down this list, and a repeating one returns from the last
+/// phase to `Pending`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Phase {
-    /// Made within a transaction that has not been committed.
+    /// Added by a transaction that is not committed yet.
     Uncommitted,
     /// Waits for its deadline.
     Pending,
-    /// Due, and in the queue of expired events. Can still be cancelled.
+    /// Due and in the queue of expired events. It can still be cancelled.
     Queued,
     /// The action has begun.
     Running,
 }
 
 pub(crate) struct Job {
-    /// The number of the addition in the whole system: equal deadlines run in this order.
+    /// The number of the addition in the whole system. Events with equal deadlines run in this
+    /// order.
     pub(crate) order: u64,
     pub(crate) phase: Phase,
-    /// Away while it runs.
+    /// `None` while the action runs.
     pub(crate) action: Option<Action>,
     pub(crate) repeat: Option<Box<Repeat>>,
 }
 
-/// What to do about runs whose time passed while the action could not run: the machine slept, the
-/// clock was set, or the run before took too long.
+/// How to handle missed runs of a repeating action. Runs are missed if the machine was suspended,
+/// the clock was set, or the previous run took too long.
 ///
-/// An action that is due at 10, 20, 30 ... and could not run from 15 to 45, runs at 10, and then:
+/// An action is due at 10, 20, 30 and so on, and cannot run from 15 to 45. It runs at 10 and then
+/// at:
 ///
 /// ```text
 /// Skip      45   50   60
@@ -46,13 +49,13 @@ pub(crate) struct Job {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Missed {
-    /// One late run stands for all of them, the others are skipped, and the next is at a regular
-    /// time: `MissedTickBehavior::Skip` of tokio.
+    /// One late run replaces all missed runs, and the next run is at a regular time. Like
+    /// `MissedTickBehavior::Skip` of tokio.
     #[default]
     Skip,
-    /// Each of them is made up for, one after the other: `MissedTickBehavior::Burst` of tokio.
+    /// All missed runs happen, one after the other. Like `MissedTickBehavior::Burst` of tokio.
     RunAll,
-    /// None of them is made up for. A run that is late by less than the interval takes place.
+    /// Missed runs are skipped. A run that is late by less than the interval still happens.
     Omit,
 }
 
@@ -60,14 +63,15 @@ pub(crate) struct Repeat {
     pub(crate) every: u64,
     pub(crate) jitter: u64,
     pub(crate) missed: Missed,
-    /// The regular time of the run that is pending, without its jitter: so jitter does not add up.
+    /// The regular time of the pending run without jitter, so that jitter does not add up.
     pub(crate) grid: u64,
-    /// State of the generator of the jitter.
+    /// The state of the random generator of the jitter.
     pub(crate) random: u64,
 }
 
 impl Repeat {
-    /// To be called when the run is due: whether it shall take place. Accounts for missed ones.
+    /// Returns whether a due run takes place. Accounts for missed runs. Call it when the run is
+    /// due.
     pub(crate) fn falls_due(&mut self, deadline: u64, now: u64) -> bool {
         let missed = (now - deadline) / self.every;
         match self.missed {
@@ -83,19 +87,19 @@ impl Repeat {
         }
     }
 
-    /// The deadline of the run after this one.
+    /// Returns the deadline of the next run.
     pub(crate) fn next(&mut self) -> u64 {
         self.grid = self.grid.saturating_add(self.every);
         self.jittered()
     }
 
-    /// Moves the run that is pending to this regular time, and tells its deadline.
+    /// Moves the pending run to a regular time, and returns its deadline.
     pub(crate) fn move_to(&mut self, grid: u64) -> u64 {
         self.grid = grid;
         self.jittered()
     }
 
-    /// The deadline of the run that is at `grid`.
+    /// Returns the deadline of the run at the regular time `grid`.
     pub(crate) fn jittered(&mut self) -> u64 {
         let late = match self.jitter.checked_add(1) {
             Some(span) => self.random() % span,

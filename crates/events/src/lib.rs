@@ -1,25 +1,25 @@
-//! Actions at exact times: add, move, cancel, all or none of several at once.
+//! Runs actions at exact times. Actions can be added, moved and cancelled, also several in one
+//! transaction.
 //!
-//! | you have | take |
-//! |---|---|
-//! | an action, and a delay or a time of the wall clock | [`EventSystem::start`], then [`add_after`](Handle::add_after), [`add_at`](Handle::add_at) |
-//! | one that is to run again and again | [`repeat_after`](Handle::repeat_after), [`repeat_at`](Handle::repeat_at) with [`Every`] |
-//! | changes that belong together | [`transaction`](Handle::transaction) |
-//! | an action that must be over before you go on | [`cancel_and_wait`](Handle::cancel_and_wait) |
-//! | futures, and any executor | [`sleep`](Handle::sleep), [`timeout`](Handle::timeout), [`due_stream`](Handle::due_stream) with the feature `async` |
-//! | a test | [`TestClock`] |
-//! | a clock and threads of your own | [`Schedule`], which has neither |
-//! | events to store | [`Schedule::snapshot`], with the feature `serde` |
+//! | you have | you want | use |
+//! |---|---|---|
+//! | an action | to run it after a delay or at a time | [`EventSystem::start`], then [`add_after`](Handle::add_after), [`add_at`](Handle::add_at) |
+//! | an action | to repeat it | [`repeat_after`](Handle::repeat_after), [`repeat_at`](Handle::repeat_at) with [`Every`] |
+//! | several changes | all of them or none | [`transaction`](Handle::transaction) |
+//! | an event | to cancel it and wait for its end | [`cancel_and_wait`](Handle::cancel_and_wait) |
+//! | futures, under any executor | to wait or to limit the time | [`sleep`](Handle::sleep), [`timeout`](Handle::timeout), [`due_stream`](Handle::due_stream) with the feature `async` |
+//! | a test | to move the time | [`TestClock`] |
+//! | your own clock and threads | the data structure only | [`Schedule`] |
+//! | pending events | to store them | [`Schedule::snapshot`] with the feature `serde` |
 //!
-//! Two layers, each of use alone:
+//! There are two layers, and each can be used alone:
 //!
-//! - [`Schedule`] is a data structure: events by deadline, exact to the nanosecond, with a cost per
-//!   event that does not grow with their number. It has no clock, no threads and does no I/O.
-//! - [`EventSystem`] is that in operation: a thread that sleeps until the exact next deadline, and
-//!   workers that run actions. Wall-clock times ([`add_at`](Handle::add_at)) follow the clock
-//!   when it is set; delays ([`add_after`](Handle::add_after)) do not care. Events can repeat.
-//!   A [transaction](Handle::transaction) makes several changes at once. [`TestClock`] moves
-//!   when a test says so.
+//! - [`Schedule`] is a data structure of events by deadline. It is exact to the nanosecond, and its
+//!   cost per event does not grow with the number of events. It has no clock and no threads, and
+//!   does no I/O.
+//! - [`EventSystem`] runs the events of a schedule. A thread sleeps until the exact next deadline,
+//!   and workers run the actions. Wall-clock times ([`add_at`](Handle::add_at)) follow the clock
+//!   when it is set. Delays ([`add_after`](Handle::add_after)) are not affected.
 //!
 //! ```
 //! use std::sync::mpsc::channel;
@@ -36,19 +36,22 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! An action gets a [`Context`]: its own id, and the system as a [`Handle`], to be used and to be
-//! cloned. Actions, and all that they own, run and are dropped with no lock held: there and in
-//! `Drop` they may use the system, panic and end it. A panic is caught, counted, and told to the
-//! [hook](Builder::on_panic).
+//! An action gets a [`Context`] with its own id and a [`Handle`] to the system. Actions run and are
+//! dropped without a lock held. So an action and its `Drop` may use the system, end it, and panic.
+//! A panic is caught, counted, and reported to the [hook](Builder::on_panic).
 //!
-//! What it is not for: a cron with calendars and time zones (it knows intervals and points in
-//! time), and jobs that must survive the process (see [`Snapshot`] for what helps to build that).
+//! The crate does not support calendars and time zones as cron does, only intervals and points in
+//! time. Events do not survive the process; a [`Snapshot`] helps to store them.
 //!
-//! Features: `async` for [`Sleep`], [`Timeout`] and [`DueStream`], which work under any executor,
-//! and end when the system does; `serde` for a [`Snapshot`] that can be stored.
+//! Features:
 //!
-//! Deadlines have 64 bits of nanoseconds: wall-clock times from 1970 to 2554, earlier ones being
-//! due at once, later ones at the end. Linux only, for its timers.
+//! - `async`: [`Sleep`], [`Timeout`] and [`DueStream`], which work under any executor and end with
+//!   the system.
+//! - `serde`: a [`Snapshot`] can be stored.
+//!
+//! Deadlines are 64-bit numbers of nanoseconds, which cover wall-clock times from 1970 to 2554.
+//! Earlier times are due at once, and later ones are due in 2554. The crate uses timers of Linux
+//! and runs on Linux only.
 #![forbid(unsafe_code)]
 #![warn(missing_debug_implementations)]
 
@@ -88,17 +91,17 @@ pub use system::EventSystem;
 pub use test_clock::TestClock;
 pub use transaction::{Transaction, TransactionError};
 
-/// A duration in nanoseconds; 584 years if it is longer.
+/// Returns a duration in nanoseconds, at most 584 years.
 fn nanos(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// A time in nanoseconds since 1970; zero if it lies before, the year 2554 if it lies after that.
+/// Returns a time in nanoseconds since 1970, limited to the years 1970 to 2554.
 fn unix_nanos(time: SystemTime) -> u64 {
     time.duration_since(SystemTime::UNIX_EPOCH).map_or(0, nanos)
 }
 
-/// The example of the page on the registry, tested.
+/// Tests the example in the README.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

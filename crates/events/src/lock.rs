@@ -1,6 +1,6 @@
-//! Locks that do not know of poison.
+//! Locks without poisoning.
 //!
-//! No code of a user runs with a lock held, so there is nothing half done in a poisoned one.
+//! No user code runs with a lock held, so a poisoned lock protects consistent data.
 
 use std::sync::PoisonError;
 

@@ -1,6 +1,6 @@
-//! What the locking code takes and answers: ids, times, changes, outcomes.
+//! The arguments and results of the locking code: ids, times, changes, outcomes.
 
-/// Which clock a deadline is on.
+/// The clock of a deadline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Base {
     /// Nanoseconds since 1970 on the wall clock.
@@ -9,7 +9,7 @@ pub(crate) enum Base {
     Steady,
 }
 
-/// The time on both clocks; or a deadline on each, `u64::MAX` for none.
+/// The time on both clocks, or a deadline on each, with `u64::MAX` for none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Times {
     pub(crate) wall: u64,
@@ -25,12 +25,12 @@ impl Times {
     }
 }
 
-/// The name of an event in one [`EventSystem`](crate::EventSystem), never used again. Another
-/// system does not know it.
+/// The id of an event in one [`EventSystem`](crate::EventSystem). Ids are never reused, and are
+/// unknown to other systems.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ActionId {
     pub(crate) id: crate::EventId,
-    /// The number of its system in this process.
+    /// The number of the system in this process.
     pub(crate) system: u32,
     pub(crate) shard: u8,
     pub(crate) base: Base,
@@ -46,33 +46,33 @@ impl ActionId {
     }
 }
 
-/// What [`cancel`](crate::Handle::cancel) and [`cancel_and_wait`](crate::Handle::cancel_and_wait)
-/// found.
+/// The result of [`cancel`](crate::Handle::cancel) and
+/// [`cancel_and_wait`](crate::Handle::cancel_and_wait).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 #[must_use = "an action that was not cancelled in time may be running"]
 pub enum Cancel {
-    /// The action had not begun and never will. Of a repeating one: no further run begins.
+    /// The action had not begun and will not run. If it repeats, no further run begins.
     Cancelled,
-    /// The action had begun and has not ended. A repeating one will not run again after that.
+    /// The action is running. If it repeats, it will not run again.
     Running,
-    /// The action had begun, and was waited for: nothing of it is left.
+    /// The action was running, and the call has waited for its end.
     Ended,
-    /// Nothing by that id was left: it has run, or was cancelled before.
+    /// The id is unknown: the event has run, or was cancelled before.
     Gone,
 }
 
-/// Why an event was not added.
+/// The reason why an event was not added.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AddError {
-    /// As many events are pending, or have an action that runs, as may be.
+    /// The maximum number of events is pending or running.
     Full,
     /// The system has been shut down.
     Closed,
-    /// A repetition needs an interval above zero.
+    /// The interval of a repetition is zero.
     NoInterval,
-    /// This is a child process, made by `fork`: the threads of the system stayed in the parent.
+    /// This is a child process made by `fork`, without the threads of the system.
     Forked,
 }
 
@@ -91,44 +91,44 @@ impl std::fmt::Display for AddError {
 
 impl std::error::Error for AddError {}
 
-/// One change that a transaction makes.
+/// A change of a transaction.
 pub(crate) enum Change {
-    /// Of an event it has made: its deadline.
+    /// Adds an event of the transaction at this deadline.
     Arm(ActionId, u64),
     Cancel(ActionId),
     Reschedule(ActionId, u64),
-    /// An addition that was taken back.
+    /// An addition that the transaction has cancelled.
     None,
 }
 
-/// Why a transaction was not committed.
+/// The reason why a transaction was not committed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Refused {
     Closed,
     Conflict(ActionId),
 }
 
-/// It only moves down this list.
+/// The life of a system, which only moves down this list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Life {
     Open,
-    /// What is pending still runs; nothing is added.
+    /// Pending events still run, and no events are added.
     Draining,
-    /// Nothing begins any more.
+    /// No action begins.
     Closed,
 }
 
-/// What the scheduler has to do next.
+/// The next step of the scheduler.
 pub(crate) enum Next {
-    /// Events have been claimed; there may be more.
+    /// Events were claimed, and there may be more.
     Claimed,
-    /// Nothing is due before these times.
+    /// No event is due before these times.
     Sleep(Times),
-    /// Nothing will ever be due.
+    /// No event will be due.
     Stop,
 }
 
-/// What an operation changed may concern the sleeping scheduler.
+/// Whether to wake the sleeping scheduler after a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use = "the scheduler may have to be woken"]
 pub(crate) struct Wake(pub(crate) bool);

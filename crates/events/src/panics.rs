@@ -1,4 +1,4 @@
-//! Panics of what is the user's: caught, counted, and told to the hook.
+//! Panics of user code, which are caught, counted, and reported to the hook.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -8,18 +8,18 @@ use crate::outcome::ActionId;
 
 pub(crate) type PanicHook = Box<dyn Fn(&Panicked) + Send + Sync>;
 
-/// An action has panicked, when it ran or when it was dropped: what the hook is told.
+/// The panic of an action while it ran or was dropped. The argument of the hook.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Panicked {
-    /// The event whose action it was. A repeating one does not run again.
+    /// The event of the action. A repeating event does not run again.
     pub id: ActionId,
-    /// What was given to `panic!`.
+    /// The payload of the panic.
     pub payload: Box<dyn Any + Send>,
 }
 
 impl Panicked {
-    /// The message, if it is a text.
+    /// Returns the message if the payload is a string.
     pub fn message(&self) -> Option<&str> {
         let text = self.payload.downcast_ref::<&str>().copied();
         text.or_else(|| self.payload.downcast_ref::<String>().map(String::as_str))
@@ -40,8 +40,8 @@ impl Panics {
         self.count.load(Ordering::Relaxed)
     }
 
-    /// Runs, or drops, what is the user's; `None` if it panics. The caller holds no lock, and lets
-    /// nothing that `run` was given be seen afterwards.
+    /// Runs or drops user code. Returns `None` if it panics. The caller must hold no lock, and must
+    /// not use the data that `run` had access to afterwards.
     pub(crate) fn catch<R>(&self, id: ActionId, run: impl FnOnce() -> R) -> Option<R> {
         catch_unwind(AssertUnwindSafe(run)).map_err(|payload| self.report(id, payload)).ok()
     }
@@ -57,8 +57,8 @@ impl Panics {
     }
 }
 
-/// Drops what was given to `panic!`. If that panics, what was given there is leaked: it might go on
-/// so for ever.
+/// Drops the payload of a panic. If that panics, leaks the new payload, because its drop could
+/// panic again.
 fn dispose(payload: Box<dyn Any + Send>) {
     if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
         std::mem::forget(payload);

@@ -1,8 +1,8 @@
-//! Exact deadlines, and a cost per event that does not grow with their number.
+//! A queue with exact deadlines and a constant cost per event.
 //!
-//! A heap or a tree is exact and pays log n, most of it in cache misses. A timing wheel is fast and
-//! rounds: what falls into one of its ticks runs in any order, at the end of it. Here a wheel does
-//! the coarse work and a sort the fine, on a few events at a time, and no sooner than it must:
+//! A heap or a tree is exact, but costs log n per event, mostly in cache misses. A timing wheel is
+//! fast, but rounds: events of one tick run in any order at the end of the tick. This schedule uses
+//! a wheel for coarse order and sorts few events at a time, as late as possible:
 //!
 //! ```text
 //! add(deadline):     append the event to the arrivals
@@ -16,48 +16,44 @@
 //! cancel(id):        empty the slot of the event; its entry in a list or bucket goes stale
 //! ```
 //!
-//! A deadline has eight bytes, so there are eight levels of 256 buckets, and bucket `b` of level
-//! `l` is a stretch of 256^l nanoseconds. All of 64 bits is covered: 1 ns or 500 years need no list
-//! of their own. A bitmap per level says which buckets hold something, so it takes the same time to
-//! pass over an empty year as over an empty microsecond. There is no tick, and no `now`: the cursor
-//! moves to where events are, not with time.
+//! A deadline has eight bytes, so there are eight levels of 256 buckets, and a bucket of level `l`
+//! covers 256^l nanoseconds. The levels cover all 64-bit deadlines. A bitmap per level marks
+//! nonempty buckets, so skipping an empty year takes as long as skipping an empty microsecond.
+//! There is no tick and no `now`: the cursor moves to the next events, not with time.
 //!
-//! **Why it is exact.** Whatever is in level `l` agrees with the cursor above byte `l` and is
-//! greater in it; so it comes after all that is in lower levels, and the buckets of a level are in
-//! order of their numbers. The first bucket of the lowest level therefore holds the earliest
-//! events, and they are sorted by their full deadlines. Arrivals are asked for as soon as the
-//! earliest deadline among them is before that. Equal deadlines are in the same bucket at any time,
-//! since nothing but deadline and cursor decides on it, and those among the arrivals are younger;
-//! each list keeps its order of adding, sorting in all of one keeps it, and the sort is stable. The
-//! invariants stand at [`spine::Spine`] and are asserted where they could break.
+//! **Why it is exact.** Events in level `l` agree with the cursor above byte `l` and are greater in
+//! that byte. So they come after all events in lower levels, and the buckets of a level are in
+//! order. The first bucket of the lowest level therefore holds the earliest events, and these are
+//! sorted by their full deadlines. Arrivals are sorted in as soon as one of them may be earlier.
+//! Events with equal deadlines are always in the same bucket, because only deadline and cursor
+//! determine it, and those among the arrivals are newer. Each list keeps the order of adding, and
+//! the sort is stable. The invariants stand at [`spine::Spine`] and are asserted where they could
+//! break.
 //!
-//! **Why it is O(1).** Adding is a push. An event leaves the arrivals once. Before the events of a
-//! bucket are sorted in again the cursor goes to their longest common prefix, so that they do
-//! separate; an event moves down at most seven times, in practice once or twice, and is sorted once
-//! among at most 1,024. Cancelling touches the slot. Stale entries are dropped when their list or
-//! bucket comes up, or all at once as soon as there are more of them than events: each cancellation
-//! pays for one. What is cancelled in good time, as most timers are, was never sorted in at all.
+//! **Why it is O(1).** Adding is a push, and an event leaves the arrivals once. Before the events
+//! of a bucket are distributed again, the cursor moves to their longest common prefix, so they
+//! always separate. An event moves down at most seven times, in practice once or twice, and is
+//! sorted once among at most 1,024 events. Cancelling touches only the slot. Stale entries are
+//! dropped with their list or bucket, or all at once if there are more of them than events, so each
+//! cancellation pays for one. Most timers are cancelled early and are never sorted.
 //!
-//! Putting events off like this is known from ladder queues (Tang, Goh and Thng, 2005); a wheel
-//! adds that buckets are found by bits of the deadline, for all of time and without looking at the
-//! events.
+//! Ladder queues (Tang, Goh and Thng, 2005) delay sorting in the same way. The wheel finds buckets
+//! by the bits of a deadline, for all deadlines and without reading the events.
 //!
-//! **Where it deviates from a wheel.** The cursor stands at the next event, which may be a year
-//! away, and then something is added for tomorrow. A wheel whose hand follows the clock never sees
-//! this; one that looks ahead must go back. The cursor turns back by zeroing its bytes from the one
-//! that differs: what was sorted out below that byte belongs to one bucket, and is laid into it as
-//! it is, a stash, without looking at the events. When the cursor comes there again it takes the
-//! stash up. So a schedule that always looks ahead, as one that sleeps exactly must, pays for it
-//! with a few pointers. It is the same when time is set back: nothing happens at all.
+//! **How it differs from a wheel.** The cursor is at the next event, which may be a year away when
+//! an event for tomorrow is added. A wheel that follows the clock does not have this case. Here the
+//! cursor moves back by zeroing its bytes from the first different one. All events sorted below
+//! that byte belong to one bucket and are moved there as a stash, without reading the events. When
+//! the cursor reaches the bucket again, it restores the stash. So moving back costs only a few
+//! pointers. Setting the time back has no effect on the schedule.
 //!
-//! Few events (512) stand in one sorted line, which is near without end; the levels, 8 KiB each,
-//! are only made for more.
+//! Up to 512 events are kept in one sorted list. The levels, 8 KiB each, are only allocated for
+//! more.
 //!
-//! Memory: an event with a payload of 8 bytes has a slot of 16 and an entry of 16. Neither is ever
-//! copied into larger storage: slots and lists grow by chunks, and give them back by chunks. They
-//! go to the allocator; what that keeps is its own affair. Of 10^7 events that are all gone glibc
-//! keeps everything resident, since small pieces, which each thread holds on to, lie above it;
-//! `malloc_trim(0)` returns it to the last megabyte, for those who need that.
+//! Memory: an event with a payload of 8 bytes has a slot of 16 bytes and an entry of 16 bytes.
+//! Neither is copied into larger storage, because slots and lists grow and shrink by chunks. Freed
+//! chunks go back to the allocator. After 10^7 events glibc keeps all memory resident, because each
+//! thread holds small blocks above it. `malloc_trim(0)` returns it to the system.
 
 mod arrivals;
 mod bucket;
@@ -79,13 +75,14 @@ pub use snapshot::Snapshot;
 
 /// The tag of an event that has no deadline.
 const IDLE: Tag = Tag::MAX;
-/// The tag of the first event, and of all that are left when the tags are renewed.
+/// The tag of the first event, and of all remaining events when the tags are renewed.
 const FIRST: Tag = Tag::MIN;
-/// Stale entries that are kept whatever the number of events, so that a small schedule is not swept
-/// all the time.
+/// The number of stale entries that are kept at any number of events, so that a small schedule is
+/// not swept all the time.
 const STALE_MIN: usize = 256;
 
-/// Events by deadline, in nanoseconds from an origin of the caller's choice. No clock, no threads.
+/// Events by deadline, in nanoseconds from an origin that the caller chooses. It has no clock and
+/// no threads.
 ///
 /// ```
 /// use lanesum_events::Schedule;
@@ -106,14 +103,14 @@ const STALE_MIN: usize = 256;
 /// ```
 pub struct Schedule<T> {
     slab: Slab<T>,
-    /// An entry for each event that has a deadline, and stale ones.
+    /// An entry for each event with a deadline, and stale entries.
     queue: Queue,
     /// The number of the next addition.
     next_seq: u64,
     next_tag: Tag,
-    /// Events without a deadline.
+    /// The number of events without a deadline.
     idle: usize,
-    /// So many events may go before stale entries are counted.
+    /// The number of events that may go before stale entries are counted again.
     patience: usize,
     bound: usize,
 }
@@ -124,7 +121,7 @@ impl<T> Default for Schedule<T> {
     }
 }
 
-/// Shows how many are pending: there may be millions, and payloads need not be
+/// Shows only the number of pending events. There may be millions, and payloads need not implement
 /// [`Debug`](std::fmt::Debug).
 impl<T> std::fmt::Debug for Schedule<T> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -133,13 +130,13 @@ impl<T> std::fmt::Debug for Schedule<T> {
 }
 
 impl<T> Schedule<T> {
-    /// An empty schedule without a bound (but for the 2^32 slots an [`EventId`] can name). It
-    /// allocates nothing yet.
+    /// Makes an empty schedule, bounded only by the 2^32 slots of an [`EventId`]. It allocates no
+    /// memory.
     pub const fn new() -> Self {
         Self::with_bound(usize::MAX)
     }
 
-    /// A schedule in which at most `bound` events may have a slot at a time.
+    /// Makes an empty schedule for at most `bound` events at a time.
     pub const fn with_bound(bound: usize) -> Self {
         Schedule {
             slab: Slab::new(),
@@ -152,10 +149,10 @@ impl<T> Schedule<T> {
         }
     }
 
-    /// Adds an event that is due at `deadline`, after those that are due at the same time.
+    /// Adds an event that is due at `deadline`, after existing events with the same deadline.
     ///
     /// # Errors
-    /// Gives the payload back when the bound is reached.
+    /// Fails if the bound is reached, and returns the payload.
     #[inline]
     pub fn add(&mut self, deadline: u64, payload: T) -> Result<EventId, Full<T>> {
         let tag = self.new_tag();
@@ -164,11 +161,11 @@ impl<T> Schedule<T> {
         Ok(id)
     }
 
-    /// Adds an event that has no deadline until [`reschedule`](Self::reschedule) gives it one. It
+    /// Adds an event without a deadline. [`reschedule`](Self::reschedule) sets one. Until then it
     /// counts towards the bound, but is not pending.
     ///
     /// # Errors
-    /// Gives the payload back when the bound is reached.
+    /// Fails if the bound is reached, and returns the payload.
     pub fn add_idle(&mut self, payload: T) -> Result<EventId, Full<T>> {
         let id = self.put(IDLE, payload)?;
         self.idle += 1;
@@ -186,7 +183,7 @@ impl<T> Schedule<T> {
         Ok(EventId { seq, slot })
     }
 
-    /// A tag that no entry has.
+    /// Returns a tag that no entry has.
     #[inline]
     fn new_tag(&mut self) -> Tag {
         if self.next_tag == IDLE {
@@ -197,7 +194,8 @@ impl<T> Schedule<T> {
         tag
     }
 
-    /// Once in 2^32 additions: with every stale entry gone, all present ones can share a tag.
+    /// Once in 2^32 additions: removes every stale entry, so that all remaining ones can share a
+    /// tag.
     #[cold]
     fn renew_tags(&mut self) {
         self.sweep();
@@ -209,7 +207,8 @@ impl<T> Schedule<T> {
         self.next_tag = FIRST.saturating_add(1);
     }
 
-    /// Takes an event out, idle ones too. `None` if the id names nothing here any more.
+    /// Removes an event, pending or idle, and returns its payload. Returns `None` for an unknown
+    /// id.
     #[inline]
     pub fn cancel(&mut self, id: EventId) -> Option<T> {
         let (_, held) = self.slab.take_if(id.slot, |seq, _| seq == id.seq)?;
@@ -221,8 +220,8 @@ impl<T> Schedule<T> {
         Some(held.payload)
     }
 
-    /// Moves an event to another deadline, after those that are due then; an idle one becomes
-    /// pending. False if the id names nothing here any more.
+    /// Moves an event to another deadline, after existing events with that deadline. An idle event
+    /// becomes pending. Returns false for an unknown id.
     pub fn reschedule(&mut self, id: EventId, deadline: u64) -> bool {
         let new_tag = self.new_tag();
         let Some((seq, held)) = self.slab.at_mut(id.slot) else { return false };
@@ -239,8 +238,8 @@ impl<T> Schedule<T> {
         true
     }
 
-    /// To be called when an entry has gone stale, or the event of one has gone: keeps the stale
-    /// ones fewer than the events.
+    /// Keeps the number of stale entries below that of events. Call it when an entry becomes stale,
+    /// or when the event of an entry is removed.
     #[inline]
     fn one_less(&mut self) {
         self.patience -= 1;
@@ -249,8 +248,8 @@ impl<T> Schedule<T> {
         }
     }
 
-    /// Drops the stale entries if there are as many as events: then each cancellation has paid for
-    /// a constant share of this. Otherwise they cannot be before half of the difference has gone.
+    /// Drops the stale entries if there are as many as events. Each cancellation then pays a
+    /// constant share. Otherwise this cannot happen before half of the difference is gone.
     #[cold]
     fn limit_stale(&mut self) {
         let most = 2 * self.len() + STALE_MIN;
@@ -267,13 +266,13 @@ impl<T> Schedule<T> {
         debug_assert_eq!(self.queue.len(), self.len(), "entries and pending events differ");
     }
 
-    /// The earliest deadline. (It may sort out events on the way, hence `&mut`.)
+    /// Returns the earliest deadline. Takes `&mut self` because it may sort events.
     #[inline]
     pub fn next_deadline(&mut self) -> Option<u64> {
         Some(self.front(u64::MAX)?.deadline)
     }
 
-    /// The first entry that stands for an event, if it is due.
+    /// Returns the first entry of an event, if it is due.
     fn front(&mut self, now: u64) -> Option<EventRef> {
         loop {
             let first = self.queue.first_due(now, &self.slab)?;
@@ -284,15 +283,15 @@ impl<T> Schedule<T> {
         }
     }
 
-    /// The first event, as it stands, if it is due at `now`.
+    /// Returns the deadline and the payload of the first event if it is due at `now`.
     pub fn peek_due(&mut self, now: u64) -> Option<(u64, &T)> {
         let entry = self.front(now)?;
         let (_, held) = self.slab.at(entry.slot())?;
         Some((entry.deadline, &held.payload))
     }
 
-    /// Takes out the first event if it is due at `now`: the deadline, the id, the payload. Earlier
-    /// deadlines come first, equal ones in order of adding.
+    /// Removes the first event if it is due at `now`, and returns its deadline, id and payload.
+    /// Earlier deadlines come first, and equal ones in order of adding.
     #[inline]
     pub fn pop_due(&mut self, now: u64) -> Option<(u64, EventId, T)> {
         loop {
@@ -306,8 +305,8 @@ impl<T> Schedule<T> {
         }
     }
 
-    /// As [`pop_due`](Self::pop_due), but the event stays here, idle, under its id: until it is
-    /// done and cancelled, or rescheduled.
+    /// Claims the first event if it is due at `now`. Unlike with [`pop_due`](Self::pop_due) the
+    /// event stays in the schedule, idle, until it is cancelled or rescheduled.
     pub fn claim_due(&mut self, now: u64) -> Option<Claim<'_, T>> {
         let entry = self.front(now)?;
         self.queue.pop_front();
@@ -320,7 +319,7 @@ impl<T> Schedule<T> {
         Some(Claim { id, deadline: entry.deadline, payload: &mut held.payload })
     }
 
-    /// The payload of an event that is here, pending or idle.
+    /// Returns the payload of a pending or idle event.
     pub fn get(&self, id: EventId) -> Option<&T> {
         Some(&self.held(id)?.payload)
     }
@@ -330,38 +329,39 @@ impl<T> Schedule<T> {
         (seq == id.seq).then_some(held)
     }
 
-    /// As [`get`](Self::get), to change it.
+    /// Returns the payload of a pending or idle event by mutable reference.
     pub fn get_mut(&mut self, id: EventId) -> Option<&mut T> {
         let (seq, held) = self.slab.at_mut(id.slot)?;
         (seq == id.seq).then_some(&mut held.payload)
     }
 
-    /// Whether the event waits for its deadline.
+    /// Returns whether the event waits for its deadline.
     pub fn is_pending(&self, id: EventId) -> bool {
         self.held(id).is_some_and(|held| held.tag != IDLE)
     }
 
-    /// How many events wait for their deadlines.
+    /// Returns the number of events that wait for their deadlines.
     pub fn len(&self) -> usize {
         self.slab.len() - self.idle
     }
 
-    /// Whether no event waits.
+    /// Returns whether no event waits for its deadline.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// How many events are held without a deadline.
+    /// Returns the number of events without a deadline.
     pub fn idle(&self) -> usize {
         self.idle
     }
 
-    /// How many bytes it has allocated.
+    /// Returns the number of allocated bytes.
     pub fn heap_size(&self) -> usize {
         self.slab.heap_size() + self.queue.heap_size()
     }
 
-    /// The pending events, in the order in which they will be popped. Takes O(n log n) at once.
+    /// Returns the pending events in the order in which they will be popped. The call takes O(n log
+    /// n).
     pub fn iter(&self) -> Iter<'_, T> {
         Iter::new(self)
     }

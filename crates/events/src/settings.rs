@@ -1,4 +1,4 @@
-//! How a system is set up, how an action repeats, and what a system tells about itself.
+//! The settings of systems and repetitions, and the description of pending events.
 
 use std::io;
 use std::sync::Arc;
@@ -15,14 +15,14 @@ use crate::timerfd::TimerFds;
 use crate::worker::Shared;
 use crate::{EventSystem, TestClock, nanos};
 
-/// What [`Handle::shutdown`](crate::Handle::shutdown) does about events that are pending.
+/// How [`Handle::shutdown`](crate::Handle::shutdown) handles pending events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Shutdown {
-    /// Waits until each has run at its time; a repeating one runs once more. With a
-    /// [`TestClock`] somebody else has to move it meanwhile.
+    /// Waits until each pending event has run at its time, including repetitions. If the system has
+    /// a [`TestClock`], another thread must move it.
     Drain,
-    /// Drops them. Waits for the actions that have begun.
+    /// Drops pending events, and waits for running actions.
     DropPending,
 }
 
@@ -30,11 +30,11 @@ pub enum Shutdown {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PendingAction {
-    /// Its id.
+    /// The id of the event.
     pub id: ActionId,
-    /// The time until it is due; zero if it is overdue.
+    /// The time until the event is due, or zero if it is overdue.
     pub remaining: Duration,
-    /// Whether it repeats.
+    /// Whether the event repeats.
     pub repeats: bool,
 }
 
@@ -48,23 +48,23 @@ pub struct Every {
 }
 
 impl Every {
-    /// Each time the interval has passed, whatever the runs themselves take: it does not drift.
+    /// Repeats at each interval, independent of the duration of the runs. The times do not drift.
     pub fn new(interval: Duration) -> Self {
         Every { interval, jitter: Duration::ZERO, missed: Missed::default(), seed: None }
     }
 
-    /// Each run is later than its regular time by something between nothing and this, at random.
-    /// Where that is more than the interval, runs are missed as if the system were late.
+    /// Delays each run by a random time from zero up to `jitter`. A jitter above the interval
+    /// causes missed runs, as if the system were late.
     pub fn jitter(self, jitter: Duration) -> Self {
         Every { jitter, ..self }
     }
 
-    /// What to do about runs that could not take place in time.
+    /// Sets how missed runs are handled.
     pub fn missed(self, missed: Missed) -> Self {
         Every { missed, ..self }
     }
 
-    /// Makes the jitter the same each time, for tests.
+    /// Makes the jitter reproducible, for tests.
     pub fn seed(self, seed: u64) -> Self {
         Every { seed: Some(seed), ..self }
     }
@@ -83,7 +83,7 @@ impl Every {
     }
 }
 
-/// A different number for each event of each process.
+/// Returns a different number for each event of each process.
 fn seed() -> u64 {
     use std::hash::{BuildHasher, RandomState};
     static COUNT: AtomicU64 = AtomicU64::new(0);
@@ -124,45 +124,47 @@ impl std::fmt::Debug for Builder {
 }
 
 impl Builder {
-    /// How many threads run actions: by default as many as there are CPUs. Zero is `inline`.
+    /// Sets the number of threads that run actions. The default is the number of CPUs. Zero means
+    /// [`inline`](Self::inline).
     pub fn workers(self, workers: usize) -> Self {
         Builder { workers: Some(workers), ..self }
     }
 
-    /// Runs actions in the scheduler's own thread, one after the other, in order of their times. A
-    /// slow one delays all others.
+    /// Runs actions in the thread of the scheduler, one after the other in order of their times. A
+    /// slow action delays all others.
     pub fn inline(self) -> Self {
         self.workers(0)
     }
 
-    /// Which clock delays follow.
+    /// Sets the clock that delays follow.
     pub fn delay_clock(self, delays: DelayClock) -> Self {
         Builder { delays, ..self }
     }
 
-    /// How many events may be there at a time, from adding until their actions have ended. Further
-    /// ones are refused with [`AddError::Full`]. What a transaction adds
-    /// counts at once, and what it cancels until it is committed.
+    /// Limits the number of events, counted from adding until their actions have ended. Further
+    /// events are refused with [`AddError::Full`]. Events that a transaction adds count at once,
+    /// and events that it cancels count until the commit.
     pub fn max_pending(self, events: usize) -> Self {
         Builder { max_pending: events, ..self }
     }
 
-    /// Is called when an action panics, in the thread that ran it; also when one does so while it
-    /// is dropped, in the thread that cancelled it or shut the system down. (A panic of one that
-    /// was refused is the caller's. What the program's own panic hook prints comes on top.)
+    /// Sets a hook for panics of actions. It is called in the thread that ran the action. If the
+    /// action panics while it is dropped, the hook is called in the thread that cancelled it or
+    /// shut the system down. A panic in the drop of a refused action reaches the caller instead.
+    /// The panic hook of the program runs in addition.
     pub fn on_panic(self, hook: impl Fn(&Panicked) + Send + Sync + 'static) -> Self {
         Builder { hook: Box::new(hook), ..self }
     }
 
-    /// Takes the time from this clock instead of the machine's.
+    /// Uses a test clock instead of the system clock.
     pub fn test_clock(self, clock: &TestClock) -> Self {
         Builder { clock: Some(clock.clone()), ..self }
     }
 
-    /// Starts the threads.
+    /// Starts the threads of the system.
     ///
     /// # Errors
-    /// If the system has no threads or no timers left to give.
+    /// Fails if the operating system cannot create a thread or a timer.
     pub fn start(self) -> io::Result<EventSystem> {
         let cpus = thread::available_parallelism().map_or(1, usize::from);
         let workers = self.workers.unwrap_or(cpus);
@@ -170,15 +172,16 @@ impl Builder {
             Some(clock) => Clock::Test(clock, self.delays, Arc::default()),
             None => Clock::System(Arc::new(TimerFds::new(self.delays)?)),
         };
-        // Twice as many shards as CPUs: a thread that has lost its CPU while it holds a lock stands
-        // in the way of few others.
+        // Twice as many shards as CPUs. A thread that loses its CPU while it holds a lock blocks
+        // only few others.
         let shards = (2 * cpus).next_power_of_two().min(32);
         let core = Core::new(system_number(), shards, self.max_pending);
         EventSystem::spawn(Shared::new(core, clock, self.hook, workers == 0)?, workers)
     }
 }
 
-/// A different number for each system of this process. (It takes hours to start 2^32 of them.)
+/// Returns a different number for each system of this process. Starting 2^32 systems would take
+/// hours.
 fn system_number() -> u32 {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     COUNT.fetch_add(1, Ordering::Relaxed)

@@ -1,4 +1,4 @@
-//! A part of the events, under a lock of its own: two schedules, one for each clock.
+//! A part of the events under its own lock: two schedules, one for each clock.
 
 use std::cmp::Reverse;
 
@@ -10,7 +10,7 @@ pub(crate) struct Shard {
     pub(crate) wall: Schedule<Job>,
     pub(crate) steady: Schedule<Job>,
     pub(crate) life: Life,
-    /// Threads that wait for an action of this shard to end.
+    /// The number of threads that wait for an action of this shard to end.
     pub(crate) waiting: usize,
 }
 
@@ -30,13 +30,13 @@ impl Shard {
         self.on(id.base).get_mut(id.id)
     }
 
-    /// The job of an event that has not begun.
+    /// Returns the job of an event that has not begun.
     pub(crate) fn waiting_job(&mut self, id: ActionId) -> Option<&mut Job> {
         self.job(id).filter(|job| matches!(job.phase, Phase::Pending | Phase::Queued))
     }
 
-    /// Gives an event that has not begun another time. Tells its deadline, which is later by the
-    /// jitter; none if there is no such event.
+    /// Moves an event that has not begun. Returns its deadline, which includes the jitter, or
+    /// `None` if there is no such event.
     pub(crate) fn arm(&mut self, id: ActionId, time: u64, order: u64) -> Option<u64> {
         let job = self.waiting_job(id)?;
         job.order = order;
@@ -46,13 +46,14 @@ impl Shard {
     }
 }
 
-/// The first event if it is due: least for the one that is longest overdue.
+/// The order of due first events. The one that is longest overdue is the smallest.
 pub(crate) fn head(schedule: &mut Schedule<Job>, now: u64) -> Option<(Reverse<u64>, u64)> {
     let (deadline, job) = schedule.peek_due(now)?;
     Some((Reverse(now - deadline), job.order))
 }
 
-/// Queues the first event of a schedule, which is due. One that skips this run is moved on.
+/// Queues the first event of a schedule, which is due. If the event skips this run, moves it to the
+/// next one.
 pub(crate) fn claim_one(schedule: &mut Schedule<Job>, now: u64) -> Option<EventId> {
     let claim = schedule.claim_due(now)?;
     let job = claim.payload;

@@ -1,4 +1,4 @@
-//! The state that threads share, and every lock.
+//! The shared state of the threads, and the order of locks.
 //!
 //! ```text
 //! add        take the lock of one shard
@@ -9,19 +9,19 @@
 //! waits      is taken alone
 //! ```
 //!
-//! An event is in one place from the time it is added until its action has ended: in its slot,
-//! under the lock of its shard, and its [`Phase`] says where it stands. The queue of expired events
-//! holds ids only. So whoever first takes the lock decides between "cancelled" and "ran", and
-//! between due and done there is no moment in which an event could be dropped.
+//! An event stays in its slot, under the lock of its shard, from its addition until its action has
+//! ended. Its [`Phase`] tells its state. The queue of expired events holds ids only. So the first
+//! thread that takes the lock decides between "cancelled" and "ran", and no event is lost between
+//! due and done.
 //!
-//! Whoever takes an id from the queue and finds its event moved or gone leaves it alone.
+//! A worker ignores an id from the queue if its event was moved or removed.
 //!
-//! No action is run or dropped under a lock: it may use the system itself, and panic. What takes
-//! one out hands it to the caller, who holds none; what is refused is dropped on the way back.
+//! No action is run or dropped under a lock, because it may use the system and panic. Functions
+//! that remove an action return it to a caller that holds no lock.
 //!
-//! The scheduler sleeps until `alarm`. It sets it with all shards locked; who adds reads it after
-//! taking the lock of one of them. So an addition is either seen by the scheduler before it sleeps,
-//! or sees how long it will, and wakes it if that is too long.
+//! The scheduler sleeps until `alarm`. It sets the alarm with all shards locked, and an addition
+//! reads it after taking the lock of one shard. So either the scheduler sees the addition before it
+//! sleeps, or the addition sees the alarm and wakes the scheduler if necessary.
 
 use crate::EventId;
 use crate::expired::Expired;
@@ -32,28 +32,29 @@ use crate::shard::{self, Shard};
 use crate::sync::{AtomicU64, AtomicUsize, Condvar, Mutex, MutexGuard, Ordering};
 use crate::waits::Waits;
 
-/// Events claimed under one holding of the locks.
+/// The number of events that are claimed in one locked section.
 const BATCH: usize = 256;
 
-/// Events that were taken out.
+/// Removed events.
 pub(crate) type Taken = Vec<(ActionId, Job)>;
 
 pub(crate) struct Core {
-    /// Tells the system from others: ids carry it.
+    /// The number of the system, which is part of each id.
     number: u32,
     shards: Box<[(Mutex<Shard>, Condvar)]>,
     pub(crate) expired: Expired,
     waits: Waits,
-    /// How long the scheduler sleeps, on each clock. Zero while it is awake.
+    /// The time until which the scheduler sleeps on each clock, or zero while it is awake.
     alarm: [AtomicU64; 2],
     orders: AtomicU64,
-    /// Events that have a slot. Counted only if there is a bound: every thread writes here.
+    /// The number of events with a slot. Counted only if there is a bound, because every thread
+    /// writes here.
     pub(crate) held: AtomicUsize,
     bound: usize,
 }
 
 impl Core {
-    /// At most 256 shards; `bound` events at a time.
+    /// Makes a state with at most 256 shards, for at most `bound` events at a time.
     pub(crate) fn new(number: u32, shards: usize, bound: usize) -> Self {
         let shard = |_| (Mutex::new(Shard::new()), Condvar::new());
         Core {
@@ -76,7 +77,7 @@ impl Core {
         ActionId { id, system: self.number, shard: shard as u8, base }
     }
 
-    /// As `shard`; none if the id is another system's.
+    /// Returns the shard of an id, or `None` if the id is of another system.
     fn own_shard(&self, id: ActionId) -> Option<&Mutex<Shard>> {
         (id.system == self.number).then(|| &self.shard(id).0)
     }
@@ -102,7 +103,8 @@ impl Core {
         }
     }
 
-    /// Adds to the shard of number `hint`, modulo their number. With no deadline, uncommitted.
+    /// Adds an event to the shard `hint` modulo the number of shards. Without a deadline the event
+    /// is uncommitted.
     pub(crate) fn add(
         &self,
         hint: usize,
@@ -140,18 +142,18 @@ impl Core {
         }
     }
 
-    /// Whether a deadline that has come up lies before the time the scheduler sleeps to.
+    /// Returns whether a new deadline lies before the time until which the scheduler sleeps.
     fn alert(&self, base: Base, deadline: u64) -> Wake {
         let alarm = &self.alarm[base as usize];
-        // Only the first of several callers with the same cause wakes it.
+        // Only the first of several callers wakes the scheduler.
         Wake(
             deadline < alarm.load(Ordering::Relaxed)
                 && deadline < alarm.fetch_min(deadline, Ordering::Relaxed),
         )
     }
 
-    /// Cancels an event. An action that was cancelled is for the caller to drop. The scheduler has
-    /// to know if it sleeps until the last event has run.
+    /// Cancels an event. The caller drops the cancelled action. The scheduler must be woken if it
+    /// sleeps until the last event has run.
     pub(crate) fn cancel(&self, id: ActionId) -> (Cancel, Option<Action>, Wake) {
         const GONE: (Cancel, Option<Action>, Wake) = (Cancel::Gone, None, Wake(false));
         let Some(shard) = self.own_shard(id) else { return GONE };
@@ -175,14 +177,14 @@ impl Core {
         }
     }
 
-    /// Takes out an event of a transaction that is not committed, for the caller to drop.
+    /// Removes an event of an uncommitted transaction. The caller drops it.
     pub(crate) fn forget(&self, id: ActionId) -> Option<Job> {
         let job = lock(&self.shard(id).0).on(id.base).cancel(id.id)?;
         self.release(1);
         Some(job)
     }
 
-    /// Moves a pending event. None if it is no longer pending.
+    /// Moves a pending event. Returns `None` if it is no longer pending.
     pub(crate) fn reschedule(&self, id: ActionId, time: u64) -> Option<Wake> {
         let mut shard = lock(self.own_shard(id)?);
         let order = self.orders.fetch_add(1, Ordering::Relaxed);
@@ -191,8 +193,8 @@ impl Core {
         moved.map(|deadline| self.alert(id.base, deadline))
     }
 
-    /// Waits until the action that `id` names is not running. If it waits, itself or over others,
-    /// for `waiter`, the action that this thread is in, returns at once: it is running.
+    /// Waits until the action of `id` is not running. Returns at once if that action waits,
+    /// directly or through others, for `waiter`, the action of this thread.
     pub(crate) fn wait_for(&self, waiter: Option<ActionId>, id: ActionId) -> Cancel {
         if waiter.is_some_and(|waiter| !self.waits.begin(waiter, id)) {
             return Cancel::Running;
@@ -213,12 +215,13 @@ impl Core {
         self.own_shard(id).is_some_and(|shard| lock(shard).waiting_job(id).is_some())
     }
 
-    /// Events that wait for their time.
+    /// Returns the number of events that wait for their time.
     pub(crate) fn len(&self) -> usize {
         self.lock_all().iter().map(|shard| shard.wall.len() + shard.steady.len()).sum()
     }
 
-    /// What waits for its time: id, deadline, whether it repeats. In order on each clock.
+    /// Returns the id, the deadline and the repetition of all waiting events, in order on each
+    /// clock.
     pub(crate) fn pending(&self) -> Vec<(ActionId, u64, bool)> {
         let shards = self.lock_all();
         let mut all = Vec::new();
@@ -236,7 +239,7 @@ impl Core {
         all.into_iter().map(|(_, deadline, _, id, repeats)| (id, deadline, repeats)).collect()
     }
 
-    /// Applies all changes, or none. What was cancelled is for the caller to drop.
+    /// Applies all changes or none. The caller drops the cancelled actions.
     pub(crate) fn commit(&self, changes: &[Change]) -> Result<(Wake, Taken), Refused> {
         let mut shards = self.lock_all();
         if shards[0].life != Life::Open {
@@ -274,13 +277,12 @@ impl Core {
         Ok((Wake(wake), taken))
     }
 
-    /// Moves what is due from pending to queued, in order: the longer overdue first, among equals
-    /// the earlier added. If nothing is due, sets the alarm.
+    /// Moves due events from pending to queued. The longest overdue comes first, and equal ones are
+    /// in order of adding. Sets the alarm if no event is due.
     pub(crate) fn claim(&self, now: Times) -> Next {
         let mut shards = self.lock_all();
         let life = shards[0].life;
-        // The first of each schedule that has something due: how long it is overdue, and its place
-        // among equals.
+        // The first due event of each schedule: how long it is overdue, and its order among equals.
         let mut heads = Vec::new();
         for (number, shard) in shards.iter_mut().enumerate() {
             for base in [Base::Wall, Base::Steady] {
@@ -322,13 +324,13 @@ impl Core {
         Next::Sleep(until)
     }
 
-    /// The earliest deadline on each clock.
+    /// Returns the earliest deadline on each clock.
     pub(crate) fn first_deadlines(&self) -> [Option<u64>; 2] {
         first_deadlines(&mut self.lock_all())
     }
 
-    /// The action of a queued event, to be run now. There is none if it was cancelled or moved; nor
-    /// after closing, when the event is for the caller to drop.
+    /// Returns the action of a queued event, to be run. Returns none if the event was cancelled or
+    /// moved. After closing there is none either, and the caller drops the event.
     pub(crate) fn begin(&self, id: ActionId) -> Result<Action, Option<Job>> {
         let mut shard = lock(&self.shard(id).0);
         let closed = shard.life == Life::Closed;
@@ -343,8 +345,8 @@ impl Core {
         job.action.take().ok_or(None)
     }
 
-    /// Takes back a repeating action that has run, for its next run. If there is none, the caller
-    /// gets it, to drop it and then `end` the event.
+    /// Stores a repeating action for its next run. If there is no next run, returns the action to
+    /// the caller, who drops it and then calls `end`.
     pub(crate) fn repeat(&self, id: ActionId, action: Action) -> Result<Wake, Action> {
         let mut shard = lock(&self.shard(id).0);
         let open = shard.life == Life::Open;
@@ -358,7 +360,7 @@ impl Core {
         Ok(self.alert(id.base, deadline))
     }
 
-    /// The action has ended for good, and been dropped.
+    /// Ends an event whose action was dropped.
     pub(crate) fn end(&self, id: ActionId) {
         let (mutex, ended) = self.shard(id);
         let mut shard = lock(mutex);
@@ -374,8 +376,8 @@ impl Core {
         self.release(1);
     }
 
-    /// Refuses further additions. With `Life::Closed`, takes out what is pending, for the caller to
-    /// drop.
+    /// Refuses further additions. With `Life::Closed` it also removes pending events, which the
+    /// caller drops.
     pub(crate) fn close(&self, life: Life) -> Taken {
         let mut shards = self.lock_all();
         let mut taken = Vec::new();
@@ -397,9 +399,9 @@ impl Core {
         taken
     }
 
-    /// Whether anything is due, or claimed and not ended.
+    /// Returns whether any event is due, or claimed and not ended.
     pub(crate) fn is_busy(&self, now: Times) -> bool {
-        // Locked to the end: a running action may add what is due, and end.
+        // Locked to the end, because a running action may add a due event and end.
         let mut shards = self.lock_all();
         let [wall, steady] = first_deadlines(&mut shards);
         wall.is_some_and(|at| at <= now.wall)

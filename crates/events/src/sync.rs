@@ -1,5 +1,5 @@
-//! The primitives of the locking code, by one name each: the model test compiles that code against
-//! others, which try out every order of events.
+//! The synchronization primitives of the locking code. The model test compiles that code against
+//! other primitives, which try every order of operations.
 
 pub(crate) use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 pub(crate) use std::sync::{Condvar, Mutex, MutexGuard};

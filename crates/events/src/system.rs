@@ -1,4 +1,5 @@
-//! Who owns a running system: one thread that sleeps until the next deadline, and those that act.
+//! The owner of a running system: one thread that sleeps until the next deadline, and worker
+//! threads.
 
 use std::io;
 use std::ops::Deref;
@@ -12,10 +13,10 @@ use crate::outcome::Life;
 use crate::settings::Builder;
 use crate::worker::Shared;
 
-/// Runs actions at their times: see the [crate documentation](crate). What it can do stands at
-/// [`Handle`].
+/// A running system of events; see the [crate documentation](crate). It dereferences to [`Handle`],
+/// which has its methods.
 ///
-/// Dropping it drops what is pending and returns at once, also while actions run.
+/// Dropping it drops pending events and returns at once, even while actions run.
 #[derive(Debug)]
 pub struct EventSystem {
     handle: Handle,
@@ -30,27 +31,27 @@ impl Deref for EventSystem {
 }
 
 impl EventSystem {
-    /// A running system with the default settings.
+    /// Starts a system with the default settings.
     ///
     /// # Errors
-    /// If the system has no threads or no timers left to give.
+    /// Fails if the operating system cannot create a thread or a timer.
     pub fn start() -> io::Result<Self> {
         Self::builder().start()
     }
 
-    /// Settings to start from.
+    /// Returns a builder with the default settings.
     pub fn builder() -> Builder {
         Builder::default()
     }
 
-    /// A handle, which does not keep the system running.
+    /// Returns a handle, which does not keep the system running.
     pub fn handle(&self) -> Handle {
         self.handle.clone()
     }
 
     /// Starts the threads.
     pub(crate) fn spawn(shared: Shared, workers: usize) -> io::Result<Self> {
-        // From here on a failure drops the system, which ends the threads that were started.
+        // A failure from here on drops the system, which ends the started threads.
         let system = EventSystem { handle: Handle { shared: Arc::new(shared) } };
         system.spawn_one("events", Handle::schedule)?;
         for _ in 0..workers {

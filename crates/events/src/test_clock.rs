@@ -1,4 +1,4 @@
-//! A clock that stands still until it is told to move.
+//! A clock that moves only on request.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -8,7 +8,7 @@ use crate::clock::DelayClock;
 use crate::outcome::Times;
 use crate::{Handle, nanos, unix_nanos};
 
-/// A clock for tests: time passes when the test says so, and no test has to sleep.
+/// A clock for tests. The test moves the time and does not have to sleep.
 ///
 /// ```
 /// use std::sync::atomic::{AtomicU32, Ordering};
@@ -40,7 +40,7 @@ struct State {
     wall: u64,
     monotonic: u64,
     boot: u64,
-    /// Counts calls of `wake`, and changes of the time.
+    /// The number of calls of `wake` and of changes of the time.
     changes: u64,
 }
 
@@ -61,12 +61,12 @@ impl Default for TestClock {
 }
 
 impl TestClock {
-    /// A clock that shows 2000-01-01 00:00:00 UTC, on a machine that has just started.
+    /// Makes a clock that shows 2000-01-01 00:00:00 UTC, on a machine that has just started.
     pub fn new() -> Self {
         Self::at(SystemTime::UNIX_EPOCH + Duration::from_secs(946_684_800))
     }
 
-    /// A clock that shows this time, or 1970 if it lies before.
+    /// Makes a clock that shows the time `wall`, but not before 1970.
     pub fn at(wall: SystemTime) -> Self {
         let wall = unix_nanos(wall);
         let state = State { wall, monotonic: 0, boot: 0, changes: 0 };
@@ -85,7 +85,7 @@ impl TestClock {
         self.shared.1.notify_all();
     }
 
-    /// Lets time pass, on every clock.
+    /// Advances every clock.
     pub fn advance(&self, by: Duration) {
         self.change(|state| {
             state.monotonic = state.monotonic.saturating_add(nanos(by));
@@ -94,10 +94,10 @@ impl TestClock {
         });
     }
 
-    /// Lets time pass until the wall clock shows `until`, from one deadline of the system to the
-    /// next, and waits each time until all that is due has run. So each action runs at its own
-    /// time; also one that was added on the way, by another one. Not from within an action, which
-    /// would wait for itself: there the time passes and nothing is waited for.
+    /// Advances the time from one deadline of the system to the next until the wall clock shows
+    /// `until`. At each deadline it waits until all due actions have run. So each action runs at
+    /// its own time, including actions that other actions add. Within an action it advances the
+    /// time without waiting, because the action would wait for itself.
     ///
     /// ```
     /// use std::sync::mpsc::channel;
@@ -119,7 +119,7 @@ impl TestClock {
     /// ```
     ///
     /// # Panics
-    /// If the system takes its time from another clock.
+    /// Panics if the system uses another clock.
     pub fn run_until(&self, system: &Handle, until: SystemTime) {
         assert!(system.follows(self), "the event system does not take its time from this clock");
         let until = unix_nanos(until);
@@ -134,7 +134,7 @@ impl TestClock {
         }
     }
 
-    /// Lets time pass while the machine sleeps: the monotonic clock stands still.
+    /// Advances the time as if the machine were suspended: the monotonic clock does not move.
     pub fn suspend(&self, by: Duration) {
         self.change(|state| {
             state.boot = state.boot.saturating_add(nanos(by));
@@ -142,12 +142,12 @@ impl TestClock {
         });
     }
 
-    /// Sets the wall clock, forward or back; the others go on.
+    /// Sets the wall clock forward or back. The other clocks do not change.
     pub fn set_wall(&self, to: SystemTime) {
         self.change(|state| state.wall = unix_nanos(to));
     }
 
-    /// What the wall clock shows.
+    /// Returns the time of the wall clock.
     pub fn wall(&self) -> SystemTime {
         SystemTime::UNIX_EPOCH + Duration::from_nanos(self.lock().wall)
     }
@@ -164,7 +164,8 @@ impl TestClock {
         self.change(|_| {});
     }
 
-    /// `answered` is the number of the last change that a sleep of the same system has answered.
+    /// Sleeps until a time is reached or the clock changes. `answered` is the number of the last
+    /// change that a sleep of the same system has answered.
     pub(crate) fn sleep(&self, until: Times, delays: DelayClock, answered: &AtomicU64) {
         let reached = |now: u64, until: u64| until != u64::MAX && now >= until;
         let mut state = self.lock();

@@ -1,9 +1,10 @@
-//! The machine's clocks, and a sleep that ends at an exact time on either of two.
+//! The system clocks, and a sleep that ends at an exact time on either of two clocks.
 //!
-//! One timer is on the wall clock, the other on the clock that delays follow. The kernel keeps both
-//! as high-resolution timers: no tick, and none of the slack of 50 us that a timeout of `poll` or
-//! of a futex has. A wall-clock timer follows the clock when it is set (`TFD_TIMER_CANCEL_ON_SET`
-//! also ends the sleep, so that everything is looked at again), and both catch up after a suspend.
+//! One timer uses the wall clock, the other one the delay clock. The kernel keeps both as
+//! high-resolution timers, without a tick and without the 50 us slack of timeouts of `poll` and
+//! futexes. The wall-clock timer follows the clock when it is set. `TFD_TIMER_CANCEL_ON_SET` also
+//! ends the sleep then, so that all deadlines are checked again. Both timers catch up after a
+//! suspend.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -25,7 +26,7 @@ const SECOND: u64 = 1_000_000_000;
 pub(crate) struct TimerFds {
     wall: Timer,
     steady: Timer,
-    /// Counts calls of `wake` that no sleep has answered.
+    /// The number of calls of `wake` that no sleep has answered.
     woken: OwnedFd,
 }
 
@@ -34,7 +35,7 @@ struct Timer {
     fd: OwnedFd,
     clock: Source,
     flags: TimerfdTimerFlags,
-    /// What the timer is set to, so that it is not set again. `u64::MAX` for nothing.
+    /// The time that the timer is set to, so that it is not set again, or `u64::MAX` for none.
     set_to: AtomicU64,
 }
 
@@ -62,19 +63,19 @@ impl TimerFds {
     }
 
     pub(crate) fn wake(&self) {
-        // It can fail only when 2^64 - 2 calls wait to be answered.
+        // It can fail only if 2^64 - 2 calls are unanswered.
         let _ = rustix::io::write(&self.woken, &1_u64.to_ne_bytes());
     }
 
-    /// Called by one thread at a time.
+    /// Must be called by one thread at a time.
     pub(crate) fn sleep(&self, until: Times) {
-        // If the clock has been set, look at it first.
+        // If the clock was set, read it first.
         if self.wall.set(until.wall).is_err() || self.steady.set(until.steady).is_err() {
             return;
         }
         let mut fds =
             [&self.woken, &self.wall.fd, &self.steady.fd].map(|fd| PollFd::new(fd, PollFlags::IN));
-        // Interrupted by a signal: an early return, which is allowed.
+        // A signal causes an early return, which is allowed.
         let _ = poll(&mut fds, None);
         let [woken, wall, steady] = fds.map(|fd| !fd.revents().is_empty());
         if woken {
@@ -89,7 +90,7 @@ impl TimerFds {
     }
 }
 
-/// Whose clock it is.
+/// The clock of the timer.
 #[derive(Debug)]
 enum Source {
     Kernel(ClockId),
@@ -104,7 +105,7 @@ impl Timer {
         Ok(Timer { fd, clock, flags, set_to: AtomicU64::new(u64::MAX) })
     }
 
-    /// Nanoseconds; zero before 1970.
+    /// Returns the time in nanoseconds, or zero before 1970.
     fn now(&self) -> u64 {
         let now = match &self.clock {
             Source::Kernel(clock) => clock_gettime(*clock),
@@ -119,7 +120,7 @@ impl Timer {
         if self.set_to.swap(to, Ordering::Relaxed) == to {
             return Ok(());
         }
-        // All zeros would disarm the timer, and so does "never". A signed count of seconds holds
+        // All zeros would disarm the timer, as "never" does. A signed number of seconds can hold
         // every deadline.
         let to = if to == u64::MAX { 0 } else { to.max(1) };
         let value = Timespec { tv_sec: (to / SECOND) as i64, tv_nsec: (to % SECOND) as i64 };
@@ -136,8 +137,8 @@ impl Timer {
         set
     }
 
-    /// Takes note of an expiry, or that the clock was set (`ECANCELED`). Either way the timer is to
-    /// be set anew.
+    /// Reads an expiry, or that the clock was set (`ECANCELED`). In both cases the timer must be
+    /// set again.
     fn fired(&self) {
         let _ = rustix::io::read(&self.fd, &mut [0_u8; 8]);
         self.set_to.store(u64::MAX, Ordering::Relaxed);
@@ -158,9 +159,10 @@ mod tests {
         std::fs::read_to_string(format!("/proc/self/fdinfo/{}", timer.fd.as_raw_fd())).unwrap()
     }
 
-    /// The kernel's own account: absolute, cancelled when the clock is set, on the right clock.
+    /// Checks the settings in `/proc`: absolute, cancelled when the clock is set, and on the right
+    /// clock.
     #[test]
-    fn the_timers_are_set_as_the_prose_says() {
+    fn timers_are_absolute_and_follow_the_right_clock() {
         let timers = TimerFds::new(DelayClock::Boot).unwrap();
         timers.wall.set(u64::MAX - 1).unwrap();
         timers.steady.set(u64::MAX - 1).unwrap();
@@ -175,12 +177,12 @@ mod tests {
     }
 
     #[test]
-    fn a_wake_before_the_sleep_counts_once() {
+    fn an_early_wake_counts_once() {
         let timers = TimerFds::new(DelayClock::Boot).unwrap();
         timers.wake();
         timers.wake();
         timers.sleep(NEVER);
-        // A deadline that has passed ends it too, also the earliest one there is.
+        // A past deadline ends the sleep as well, even the earliest possible one.
         timers.sleep(Times { steady: 0, ..NEVER });
         timers.sleep(Times { wall: 1, ..NEVER });
     }

@@ -1,4 +1,4 @@
-//! Several changes at once: a buffer that is committed under all locks, or dropped.
+//! Transactions: buffers of changes that are committed under all locks, or dropped.
 
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -11,18 +11,17 @@ use crate::settings::Every;
 use crate::worker::shard_hint;
 use crate::{Context, Handle, unix_nanos};
 
-/// Why a transaction had no effect.
+/// The reason why a transaction had no effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TransactionError {
-    /// An event that was to be cancelled or moved has begun since. The transaction can be tried
-    /// again without it.
+    /// An event to cancel or move has begun in the meantime. The transaction can be repeated
+    /// without it.
     Conflict(ActionId),
-    /// The closure of one transaction has begun another, of the same system or of another one: no
-    /// commit is that of two systems.
+    /// The closure of a transaction has started another transaction, of the same or another system.
     Nested,
-    /// An addition was refused. [`AddError::Closed`] and [`AddError::Forked`] also if it adds
-    /// nothing.
+    /// An addition was refused. [`AddError::Closed`] and [`AddError::Forked`] also occur without an
+    /// addition.
     Refused(AddError),
 }
 
@@ -52,12 +51,12 @@ thread_local! {
     static INSIDE: Cell<bool> = const { Cell::new(false) };
 }
 
-/// The changes of one transaction: see [`Handle::transaction`].
+/// The changes of a transaction. Made by [`Handle::transaction`].
 pub struct Transaction<'a> {
     system: &'a Handle,
-    /// At most one of each event.
+    /// At most one change of each event.
     changes: Vec<Change>,
-    /// Where in `changes` an event is.
+    /// The positions of events in `changes`.
     places: HashMap<ActionId, usize>,
     committed: bool,
 }
@@ -76,7 +75,7 @@ impl<'a> Transaction<'a> {
         if INSIDE.replace(true) {
             return Err(TransactionError::Nested.into());
         }
-        // Dropped on every way out, also when the closure panics.
+        // Dropped at every exit, also if the closure panics.
         let mut transaction =
             Transaction { system, changes: Vec::new(), places: HashMap::new(), committed: false };
         let result = changes(&mut transaction)?;
@@ -92,10 +91,11 @@ impl<'a> Transaction<'a> {
         Ok(result)
     }
 
-    /// As [`Handle::add_at`]. The id is valid after the commit.
+    /// Adds an event as [`Handle::add_at`] does. The id is valid after the commit.
     ///
     /// # Errors
-    /// [`AddError::Full`], [`AddError::Closed`] or [`AddError::Forked`]; the action is dropped.
+    /// Fails with [`AddError::Full`], [`AddError::Closed`] or [`AddError::Forked`], and drops the
+    /// action.
     pub fn add_at(
         &mut self,
         at: SystemTime,
@@ -104,10 +104,11 @@ impl<'a> Transaction<'a> {
         self.add(Base::Wall, unix_nanos(at), Action::Once(Box::new(action)), None)
     }
 
-    /// As [`Handle::add_after`]; the delay counts from now, not from the commit.
+    /// Adds an event as [`Handle::add_after`] does. The delay counts from now, not from the commit.
     ///
     /// # Errors
-    /// [`AddError::Full`], [`AddError::Closed`] or [`AddError::Forked`]; the action is dropped.
+    /// Fails with [`AddError::Full`], [`AddError::Closed`] or [`AddError::Forked`], and drops the
+    /// action.
     pub fn add_after(
         &mut self,
         delay: Duration,
@@ -117,10 +118,11 @@ impl<'a> Transaction<'a> {
         self.add(Base::Steady, at, Action::Once(Box::new(action)), None)
     }
 
-    /// As [`Handle::repeat_at`]. The id is valid after the commit.
+    /// Adds a repetition as [`Handle::repeat_at`] does. The id is valid after the commit.
     ///
     /// # Errors
-    /// [`AddError::NoInterval`], [`AddError::Full`], [`AddError::Closed`] or [`AddError::Forked`].
+    /// Fails with [`AddError::NoInterval`], [`AddError::Full`], [`AddError::Closed`] or
+    /// [`AddError::Forked`].
     pub fn repeat_at(
         &mut self,
         first: SystemTime,
@@ -130,10 +132,12 @@ impl<'a> Transaction<'a> {
         self.repeat(Base::Wall, unix_nanos(first), every, Box::new(action))
     }
 
-    /// As [`Handle::repeat_after`]; the delay counts from now, not from the commit.
+    /// Adds a repetition as [`Handle::repeat_after`] does. The delay counts from now, not from the
+    /// commit.
     ///
     /// # Errors
-    /// [`AddError::NoInterval`], [`AddError::Full`], [`AddError::Closed`] or [`AddError::Forked`].
+    /// Fails with [`AddError::NoInterval`], [`AddError::Full`], [`AddError::Closed`] or
+    /// [`AddError::Forked`].
     pub fn repeat_after(
         &mut self,
         first: Duration,
@@ -150,7 +154,7 @@ impl<'a> Transaction<'a> {
         every: Every,
         action: Repeated,
     ) -> Result<ActionId, AddError> {
-        // The jitter comes at the commit.
+        // The jitter is added at the commit.
         self.add(base, first, Action::Repeated(action), Some(every.starting(first)?))
     }
 
@@ -167,14 +171,14 @@ impl<'a> Transaction<'a> {
         Ok(id)
     }
 
-    /// Takes back an addition, and drops it.
+    /// Cancels an addition and drops its action.
     fn forget(&self, id: ActionId) {
         let job = self.system.core().and_then(|core| core.forget(id));
         self.system.discard(id, job);
     }
 
-    /// Cancels an event, or one that this transaction has added. False, and without effect, if it
-    /// is not pending; if it begins between now and the commit, the transaction fails.
+    /// Cancels an event, which this transaction may have added. Returns false without effect if the
+    /// event is not pending. If the event begins between now and the commit, the transaction fails.
     pub fn cancel(&mut self, id: ActionId) -> bool {
         let Some(&place) = self.places.get(&id) else {
             let pending = self.system.is_pending(id);
@@ -197,12 +201,13 @@ impl<'a> Transaction<'a> {
         }
     }
 
-    /// As [`Handle::reschedule_at`], for an event or one that this transaction has added.
+    /// Moves an event as [`Handle::reschedule_at`] does. This transaction may have added the event.
     pub fn reschedule_at(&mut self, id: ActionId, at: SystemTime) -> bool {
         id.is_on(Base::Wall) && self.reschedule(id, unix_nanos(at))
     }
 
-    /// As [`Handle::reschedule_after`], for an event or one that this transaction has added.
+    /// Moves an event as [`Handle::reschedule_after`] does. This transaction may have added the
+    /// event.
     pub fn reschedule_after(&mut self, id: ActionId, delay: Duration) -> bool {
         id.is_on(Base::Steady) && self.reschedule(id, self.system.in_nanos(delay))
     }

@@ -1,11 +1,11 @@
-//! Which action waits for which to end, so that none waits for itself by way of others.
+//! A graph of waiting actions, so that no action waits for itself through others.
 
 use crate::lock::lock;
 use crate::outcome::ActionId;
 use crate::sync::Mutex;
 
-/// Pairs: the first waits for the second. Each is in one thread, and so waits for one at most; and
-/// `begin` lets no circle come about. So a way along the pairs has an end.
+/// Pairs, of which the first waits for the second. Each action runs in one thread and so waits for
+/// at most one other. `begin` prevents cycles, so every path along the pairs ends.
 pub(crate) struct Waits(Mutex<Vec<(ActionId, ActionId)>>);
 
 impl Waits {
@@ -13,7 +13,8 @@ impl Waits {
         Waits(Mutex::new(Vec::new()))
     }
 
-    /// `waiter` is going to wait for `target`. False if that would close a circle.
+    /// Notes that `waiter` is going to wait for `target`. Returns false if that would close a
+    /// cycle.
     pub(crate) fn begin(&self, waiter: ActionId, target: ActionId) -> bool {
         let mut waits = lock(&self.0);
         let mut at = target;
@@ -29,7 +30,7 @@ impl Waits {
         false
     }
 
-    /// `waiter` waits no more.
+    /// Notes that `waiter` has stopped waiting.
     pub(crate) fn end(&self, waiter: ActionId) {
         lock(&self.0).retain(|wait| wait.0 != waiter);
     }

@@ -1,4 +1,4 @@
-//! What the threads of a system do.
+//! The threads of a system.
 
 use std::cell::Cell;
 use std::io;
@@ -15,39 +15,39 @@ use crate::outcome::{ActionId, Next};
 use crate::panics::{PanicHook, Panics};
 use crate::state::Core;
 
-/// What the threads of a system share.
+/// The data that the threads of a system share.
 pub(crate) struct Shared {
     pub(crate) core: Core,
     pub(crate) clock: Clock,
     pub(crate) panics: Panics,
     inline: bool,
     pub(crate) ran: AtomicU64,
-    /// Those that have not been joined. It is locked by those that wait for all of them to end.
+    /// The threads that were not joined yet. Locked while a caller waits for all of them to end.
     pub(crate) threads: Mutex<Vec<JoinHandle<()>>>,
-    /// `shutdown` was called, and may have been told to let things drain.
+    /// `shutdown` was called, possibly with `Shutdown::Drain`.
     pub(crate) ended: AtomicBool,
-    /// Knows the process in which the threads are.
+    /// Identifies the process of the threads.
     process: atfork::Guard,
 }
 
 thread_local! {
-    /// Which shard this thread adds to. Different threads, different shards.
+    /// The shard that this thread adds to. Different threads use different shards.
     static SHARD: usize = {
         static THREADS: AtomicUsize = AtomicUsize::new(0);
         THREADS.fetch_add(1, Ordering::Relaxed)
     };
-    /// The system that this thread is one of, by its address, which it keeps as long as this runs.
+    /// The address of the system of this thread, which does not change while the thread runs.
     static SYSTEM: Cell<usize> = const { Cell::new(0) };
     /// The event whose action this thread runs.
     static CURRENT: Cell<Option<ActionId>> = const { Cell::new(None) };
 }
 
-/// The shard this thread adds to, before the modulo.
+/// Returns the shard that this thread adds to, before the modulo.
 pub(crate) fn shard_hint() -> usize {
     SHARD.with(|shard| *shard)
 }
 
-/// The event whose action this thread is within.
+/// Returns the event whose action this thread is running.
 pub(crate) fn current() -> Option<ActionId> {
     CURRENT.get()
 }
@@ -66,13 +66,13 @@ impl Shared {
         })
     }
 
-    /// Whether this is a copy, in a child process that `fork` made: without the threads, and with
-    /// locks that they may have held. A load and a comparison.
+    /// Returns whether this is a copy in a child process made by `fork`, without the threads and
+    /// with locks that they may hold. It is a load and a comparison.
     pub(crate) fn is_forked(&self) -> bool {
         self.process.clone().detected_fork()
     }
 
-    /// Whether the caller is one of the system's threads, and so within an action, or its `Drop`.
+    /// Returns whether the caller is a thread of the system, and so within an action or its `Drop`.
     pub(crate) fn is_own_thread(&self) -> bool {
         SYSTEM.get() == std::ptr::from_ref(self).addr()
     }
@@ -85,7 +85,7 @@ impl Handle {
         run(self);
     }
 
-    /// The scheduler's thread.
+    /// Runs the thread of the scheduler.
     pub(crate) fn schedule(&self) {
         let shared = &*self.shared;
         loop {
@@ -106,14 +106,14 @@ impl Handle {
         }
     }
 
-    /// A worker's thread.
+    /// Runs the thread of a worker.
     pub(crate) fn work(&self) {
         while let Some(id) = self.shared.core.expired.take(true) {
             self.perform(id);
         }
     }
 
-    /// Runs the action of an expired event, unless it has been cancelled.
+    /// Runs the action of an expired event, unless it was cancelled.
     fn perform(&self, id: ActionId) {
         match self.shared.core.begin(id) {
             Ok(action) => {
@@ -127,8 +127,8 @@ impl Handle {
         self.notify(self.shared.core.expired.settle());
     }
 
-    /// Runs an action. One that will not run again is dropped before its event has ended: whoever
-    /// waits for it finds nothing of it left.
+    /// Runs an action. An action that will not run again is dropped before its event ends, so a
+    /// waiting thread can rely on the drop.
     fn act(&self, id: ActionId, action: Action) {
         let Shared { core, panics, ran, .. } = &*self.shared;
         let context = Context::new(self, id);

@@ -1,4 +1,4 @@
-//! The futures, under tokio's executor and with nothing of its timers.
+//! The futures, under the executor of tokio without its timers.
 
 use std::future::{Future, pending, ready};
 use std::pin::{Pin, pin};
@@ -89,7 +89,7 @@ fn a_sleep_that_is_dropped_is_cancelled() {
 }
 
 #[tokio::test]
-async fn a_future_is_in_time_or_not() {
+async fn timeout_returns_the_result_or_an_error() {
     let (clock, system) = system();
     assert_eq!(system.timeout(millis(1), ready(7)).unwrap().await, Ok(7));
     assert!(system.is_empty(), "the limit of what was in time is cancelled");
@@ -99,7 +99,7 @@ async fn a_future_is_in_time_or_not() {
 }
 
 #[tokio::test]
-async fn a_stream_yields_what_is_due_in_order() {
+async fn a_stream_yields_due_events_in_order() {
     let (clock, system) = system();
     let mut stream = system.due_stream();
     stream.add_after(millis(2), "second").unwrap();
@@ -118,7 +118,7 @@ async fn a_stream_yields_what_is_due_in_order() {
 }
 
 #[test]
-fn a_system_that_has_ended_refuses() {
+fn an_ended_system_refuses_additions() {
     let (_clock, system) = system();
     system.shutdown(Shutdown::Drain);
     assert_eq!(system.sleep(millis(1)).err(), Some(AddError::Closed));
@@ -126,7 +126,7 @@ fn a_system_that_has_ended_refuses() {
 
 /// Pending, or due and behind a busy action.
 #[tokio::test]
-async fn what_the_system_drops_is_ready_with_an_error() {
+async fn dropped_futures_are_ready_with_an_error() {
     let ends: [fn(EventSystem); 2] = [|system| system.shutdown(Shutdown::DropPending), drop];
     for end in ends {
         let (_clock, system) = system();
@@ -164,7 +164,7 @@ async fn what_the_system_drops_is_ready_with_an_error() {
 }
 
 #[test]
-fn a_stream_ends_when_nothing_is_pending_and_goes_on_after_an_addition() {
+fn an_empty_stream_ends_and_resumes_after_an_addition() {
     let (clock, system) = system();
     let mut stream = system.due_stream();
     assert_eq!(poll(pin!(next(&mut stream))), Poll::Ready(None));

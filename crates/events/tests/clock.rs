@@ -1,4 +1,4 @@
-//! The test clock runs through chains of events; and what is late runs as tokio has it.
+//! The test clock runs through chains of events, and late runs behave as in tokio.
 
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
@@ -17,7 +17,7 @@ fn with_workers(workers: usize) -> (TestClock, EventSystem) {
     (clock, system)
 }
 
-/// What an action adds within the span runs too, each at its own time.
+/// Events that an action adds within the time span run as well, each at its own time.
 #[test]
 fn the_clock_runs_through_chains_of_events() {
     fn chain(
@@ -50,11 +50,11 @@ fn the_clock_runs_through_chains_of_events() {
         let expected =
             [(2, "link"), (4, "tick"), (5, "link"), (8, "link"), (8, "tick"), (11, "link")];
         assert!(seen.is_sorted_by_key(|&(at, _)| at), "{seen:?}");
-        // Those of the same time run at once.
+        // Events of the same time run at once.
         seen.sort();
         assert_eq!(seen, expected);
         assert_eq!(clock.wall(), start + secs(11));
-        // A time that has passed, and the end of time.
+        // A past time, and the end of time.
         clock.run_until(&system, start);
         assert_eq!((clock.wall(), log.lock().unwrap().len()), (start + secs(11), 0));
         system.shutdown(Shutdown::DropPending);
@@ -64,14 +64,14 @@ fn the_clock_runs_through_chains_of_events() {
 
 #[test]
 #[should_panic(expected = "does not take its time from this clock")]
-fn a_clock_runs_no_other_system() {
+fn a_clock_refuses_another_system() {
     let (clock, _system) = with_workers(0);
     clock.run_until(&EventSystem::start().unwrap(), clock.wall());
 }
 
 /// When a repeating action begins whose runs take so long, by tokio's interval and by ours.
 #[test]
-fn skip_means_what_it_means_to_tokio() {
+fn skip_agrees_with_tokio() {
     let takes = [3, 12, 0, 10, 25, 7, 40, 1, 9, 30].map(secs);
     let mut runtime = tokio::runtime::Builder::new_current_thread();
     let runtime = runtime.enable_time().start_paused(true).build().unwrap();

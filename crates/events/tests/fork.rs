@@ -10,7 +10,7 @@ use lanesum_events::{ActionId, AddError, Cancel, EventSystem, Handle, Shutdown, 
 
 const YEAR: Duration = Duration::from_secs(365 * 24 * 3600);
 
-/// What the child finds.
+/// The results in the child.
 fn look(parents: EventSystem, handle: Handle, pending: ActionId) -> String {
     let added = [
         parents.add_after(Duration::ZERO, |_| {}).err(),
@@ -21,7 +21,7 @@ fn look(parents: EventSystem, handle: Handle, pending: ActionId) -> String {
     parents.wait_idle();
     handle.shutdown(Shutdown::Drain);
     drop(parents);
-    // One of the child's own works.
+    // A new system in the child works.
     let (send, receive) = channel();
     let own = EventSystem::start().unwrap();
     own.add_after(Duration::ZERO, move |_| send.send("own").unwrap()).unwrap();
@@ -31,7 +31,7 @@ fn look(parents: EventSystem, handle: Handle, pending: ActionId) -> String {
 
 #[test]
 #[cfg_attr(sanitized, ignore = "a sanitizer counts on threads that the child does not have")]
-fn a_child_process_is_told_that_nothing_would_run() {
+fn a_forked_child_gets_an_error() {
     let system = EventSystem::start().unwrap();
     let (handle, pending) = (system.handle(), system.add_after(YEAR, |_| {}).unwrap());
     let (mut reader, mut writer) = std::io::pipe().unwrap();

@@ -248,7 +248,7 @@ fn goes_on(name: &str, world: &World) {
         return;
     }
     world.pass(YEAR);
-    // Those that the caller of a refused addition has not cancelled.
+    // The events that the caller of a refused addition has not cancelled.
     let runs = Arc::new(AtomicUsize::new(0));
     for _ in 0..BOUND {
         let runs = runs.clone();
@@ -306,9 +306,9 @@ fn a_dropped_action_may_own_the_system() {
     );
 }
 
-/// Whoever waits for a repeating action finds nothing of it left.
+/// After waiting for a repeating action, the action is dropped.
 #[test]
-fn an_action_is_dropped_before_it_has_ended() {
+fn an_action_is_dropped_before_its_end_is_reported() {
     ends(|| {
         let world = World::new(1);
         let (dropping, is_dropped) = channel();
@@ -343,7 +343,7 @@ impl Drop for Bomb {
 }
 
 #[test]
-fn what_is_given_to_a_panic_may_panic_when_it_is_dropped() {
+fn a_panic_payload_may_panic_when_dropped() {
     for workers in [0, 1] {
         ends(move || {
             let clock = TestClock::new();
@@ -390,7 +390,7 @@ fn the_hook_may_use_and_end_the_system() {
     }
 }
 
-/// Each waits for the next one to end, round about: one of them is told that it cannot.
+/// Each action waits for the next one in a cycle, and one of them gets `Cancel::Running`.
 #[test]
 fn actions_that_wait_for_each_other_end() {
     for count in [1, 2, 3, 5] {
@@ -421,7 +421,7 @@ fn actions_that_wait_for_each_other_end() {
 }
 
 #[test]
-fn an_action_may_wait_for_what_would_wait_for_it() {
+fn an_action_may_wait_for_idle_and_shutdown() {
     ends(|| {
         let world = World::new(1);
         world

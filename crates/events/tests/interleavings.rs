@@ -26,7 +26,7 @@ mod state;
 mod waits;
 
 mod handle {
-    /// What an action is told.
+    /// The argument of an action.
     pub(crate) struct Context<'a> {
         pub(crate) world: &'a super::World,
         pub(crate) id: super::ActionId,
@@ -191,7 +191,7 @@ fn check(test: fn()) {
 /// The scheduler sleeps, or is about to: whoever adds wakes it. Nothing else does so here before
 /// all have run, so that an alarm missed is a deadlock.
 #[test]
-fn no_addition_is_overlooked() {
+fn no_addition_is_lost() {
     check(|| {
         let (world, threads) = World::start(2, 1);
         let (ran, has_run) = channel();
@@ -245,7 +245,7 @@ fn an_event_is_cancelled_or_runs() {
 /// A transaction replaces one event by two: either it was in time and the two run, or it was not
 /// and the one did.
 #[test]
-fn a_transaction_is_whole() {
+fn a_transaction_is_atomic() {
     check(|| {
         let (world, threads) = World::start(2, 1);
         let (old_runs, new_runs) = (Arc::new(Count::new(0)), Arc::new(Count::new(0)));
@@ -263,9 +263,9 @@ fn a_transaction_is_whole() {
     });
 }
 
-/// An action that has something due follow it: whoever finds the system idle finds both have run.
+/// An action adds a due event. If the system is idle, both have run.
 #[test]
-fn idle_is_after_what_actions_have_added() {
+fn idle_waits_for_events_added_by_actions() {
     check(|| {
         let (world, threads) = World::start(2, 1);
         let runs = Arc::new(Count::new(0));
@@ -340,7 +340,7 @@ impl Drop for Guest {
     }
 }
 
-/// Without the message, of which there would be thousands.
+/// Without the message, which would be printed thousands of times.
 fn panic() {
     if !std::thread::panicking() {
         std::panic::resume_unwind(Box::new(()));
@@ -441,7 +441,7 @@ fn an_action_may_close_the_system() {
             let (world, threads) = World::start(2, 2);
             let drops = Arc::new(Count::new(0));
             let guest = || Guest { world: world.clone(), drops: drops.clone() };
-            // All but the first may come too late, and be dropped, which panics, here.
+            // All but the first may be too late and are dropped here, which panics.
             for shard in 0..2 {
                 let mine = guest();
                 let close = move |context: &Context<'_>| {

@@ -1,8 +1,9 @@
-//! The memory of the process itself. Alone in its file, so that nothing else allocates meanwhile.
+//! The memory of the process. It is the only test in this file, so that no other test allocates
+//! meanwhile.
 
 use lanesum_events::{EventId, Schedule};
 
-/// Bytes resident that no file stands behind.
+/// Returns the resident bytes without a file.
 fn resident() -> usize {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:")).unwrap();
@@ -14,9 +15,9 @@ fn resident() -> usize {
 /// the events take, and the next one that nothing is lost.
 #[test]
 #[cfg_attr(sanitized, ignore = "sanitizers take memory for each byte, and keep what is freed")]
-fn ten_million_events_added_and_cancelled_leave_memory_where_it_was() {
+fn ten_million_cancelled_events_leak_no_memory() {
     const EVENTS: usize = 10_000_000;
-    // The list of ids is made, and touched, before the first look.
+    // The list of ids is allocated and touched before the first measurement.
     let mut schedule = Schedule::new();
     let some = schedule.add(0, 0_u64).unwrap();
     schedule.cancel(some);

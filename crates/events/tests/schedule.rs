@@ -33,7 +33,7 @@ impl Model {
 #[derive(Clone, Debug)]
 enum Op {
     Add(u64),
-    /// `usize` picks one of all ids that there ever were.
+    /// `usize` selects one of all ids so far.
     Cancel(usize),
     Reschedule(usize, u64),
     Next,
@@ -108,7 +108,8 @@ fn compare(ops: &[Op]) {
                 let claim = schedule.claim_due(now).map(|claim| (claim.deadline, *claim.payload));
                 assert_eq!(claim, due);
                 if let Some((deadline, name)) = due {
-                    // It is idle: there, but neither pending nor due. Half of them come back.
+                    // It is idle: in the schedule, but neither pending nor due. Half of them are
+                    // rescheduled.
                     model.take(name);
                     assert!(!schedule.is_pending(ids[name]));
                     assert_eq!(schedule.get(ids[name]), Some(&name));
@@ -219,10 +220,10 @@ fn equal_deadlines_run_in_order_of_adding() {
     assert!(order == expected);
 }
 
-/// The bug of control-event's first version: an alarm that is set for an earlier time, while older
-/// events are taken out to be run, loses them.
+/// A known bug of such systems: an alarm that is set for an earlier time, while older events are
+/// taken out to be run, loses them.
 #[test]
-fn an_earlier_event_while_others_expire_loses_none() {
+fn adding_an_earlier_event_during_expiry_loses_none() {
     let mut schedule = Schedule::new();
     let mut ran = vec![0_u8; 3_000_000];
     let mut added = 0;
@@ -235,7 +236,7 @@ fn an_earlier_event_while_others_expire_loses_none() {
         now = now.max(deadline);
         let (_, _, name) = schedule.pop_due(now).unwrap();
         ran[name] += 1;
-        // In the middle of expiring: one before everything, and one just before the next.
+        // During expiry: an event before all others, and one just before the next.
         if added < ran.len() {
             schedule.add(now / 2, added).unwrap();
             schedule.add(now + 1, added + 1).unwrap();
@@ -261,7 +262,7 @@ fn a_stale_id_cancels_nothing() {
 }
 
 #[test]
-fn the_bound_holds_and_gives_the_payload_back() {
+fn a_full_schedule_returns_the_payload() {
     let mut schedule = Schedule::with_bound(2);
     let one = schedule.add(1, "one").unwrap();
     schedule.add_idle("two").unwrap();
@@ -272,7 +273,7 @@ fn the_bound_holds_and_gives_the_payload_back() {
 }
 
 #[test]
-fn the_ends_of_time_are_exact() {
+fn the_earliest_and_latest_deadlines_are_exact() {
     let mut schedule = Schedule::new();
     let year = 365 * 24 * 3600 * 1_000_000_000;
     for deadline in [u64::MAX, 500 * year + 1, 1, 500 * year, 0, u64::MAX - 1] {
@@ -299,7 +300,7 @@ fn an_event_with_eight_bytes_takes_at_most_48() {
     assert!(schedule.heap_size() <= 48 * schedule.len(), "{} bytes", schedule.heap_size());
 }
 
-/// What has been given back is all but what an empty schedule keeps for the next few events.
+/// All memory is freed except what an empty schedule keeps for the next few events.
 const KEPT: usize = 16 * 1024;
 
 #[test]
@@ -318,7 +319,7 @@ fn ten_million_cancelled_events_leave_no_memory() {
 }
 
 #[test]
-fn events_that_come_and_go_leave_no_memory() {
+fn short_lived_events_leak_no_memory() {
     let mut schedule = Schedule::new();
     for n in 0..1_000_000_u64 {
         // Far away each time: in a wheel that cancels by a mark they would pile up.
@@ -337,7 +338,7 @@ fn events_that_come_and_go_leave_no_memory() {
 /// The slots of a few are spread over all of memory; new events must not take more of it in
 /// passing.
 #[test]
-fn events_that_come_and_go_beside_a_few_take_no_more_memory() {
+fn short_lived_events_next_to_lasting_ones_take_no_more_memory() {
     let mut schedule = Schedule::new();
     let ids: Vec<_> = (0..300_000_u64).map(|n| schedule.add(n << 20, n).unwrap()).collect();
     for (n, &id) in ids.iter().enumerate() {

@@ -3,7 +3,7 @@
 use lanesum_events::{Schedule, Snapshot};
 
 #[test]
-fn a_snapshot_survives_a_text_and_keeps_the_order() {
+fn a_snapshot_round_trips_through_json_in_order() {
     let mut schedule = Schedule::new();
     for (n, name) in ["c", "a", "b", "gone", "d"].into_iter().enumerate() {
         schedule.add([u64::MAX, 5, 5, 5, u64::MAX][n], name.to_owned()).unwrap();
@@ -24,7 +24,7 @@ fn a_snapshot_survives_a_text_and_keeps_the_order() {
 }
 
 #[test]
-fn what_does_not_fit_comes_back() {
+fn restore_returns_events_beyond_the_bound() {
     let events = vec![(3, 'x'), (4, 'y'), (5, 'z')];
     let mut small = Schedule::with_bound(2);
     let left = small.restore(Snapshot { events }).unwrap_err().0;

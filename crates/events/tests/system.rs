@@ -17,7 +17,7 @@ fn secs(seconds: u64) -> Duration {
     Duration::from_secs(seconds)
 }
 
-/// What has run, in order.
+/// A log of the actions that ran, in order.
 #[derive(Clone, Default)]
 struct Log(Arc<Mutex<Vec<&'static str>>>);
 
@@ -42,7 +42,7 @@ fn with(builder: Builder) -> (TestClock, EventSystem, Log) {
     (clock, system, Log::default())
 }
 
-/// An action that tells when it has begun and goes on until it is released.
+/// An action that reports its start and runs until it is released.
 fn blocking() -> (impl FnOnce() + Send + 'static, Receiver<()>, Sender<()>) {
     let (begun, has_begun) = channel();
     let (release, released) = channel::<()>();
@@ -91,7 +91,7 @@ fn actions_run_in_order_of_their_times() {
 }
 
 #[test]
-fn equal_times_run_in_order_of_adding_whatever_the_thread() {
+fn equal_times_run_in_order_of_adding_on_any_thread() {
     let (clock, system, _) = inline();
     let system = Arc::new(system);
     let ran = Arc::new(Mutex::new(Vec::new()));
@@ -110,7 +110,7 @@ fn equal_times_run_in_order_of_adding_whatever_the_thread() {
 }
 
 #[test]
-fn the_wall_clock_is_followed_and_delays_are_not_disturbed() {
+fn setting_the_wall_clock_moves_times_and_not_delays() {
     let (clock, system, log) = inline();
     let start = clock.wall();
     system.add_at(start + secs(10), log.entry("at 10")).unwrap();
@@ -130,7 +130,7 @@ fn the_wall_clock_is_followed_and_delays_are_not_disturbed() {
 }
 
 #[test]
-fn delays_pass_while_the_machine_sleeps_or_do_not() {
+fn delays_count_suspend_by_the_chosen_clock() {
     for (delays, expected) in
         [(DelayClock::Boot, &["wall", "delay"][..]), (DelayClock::Monotonic, &["wall"][..])]
     {
@@ -143,7 +143,7 @@ fn delays_pass_while_the_machine_sleeps_or_do_not() {
     }
 }
 
-/// Moves the clock past three runs at once, then past one, and tells how many took place each time.
+/// Moves the clock past three runs at once, then past one. Returns the number of runs at each step.
 fn runs(missed: Missed) -> [usize; 3] {
     let (clock, system, log) = inline();
     let every = Every::new(secs(10)).missed(missed);
@@ -160,7 +160,7 @@ fn runs(missed: Missed) -> [usize; 3] {
 }
 
 #[test]
-fn missed_runs_are_treated_as_wished() {
+fn missed_runs_follow_the_setting() {
     // Due at 10; at 20, 30 and 40 while the clock goes from 10 to 45; at 50.
     assert_eq!(runs(Missed::RunAll), [1, 3, 1]);
     assert_eq!(runs(Missed::Skip), [1, 1, 1]);
@@ -168,7 +168,7 @@ fn missed_runs_are_treated_as_wished() {
 }
 
 #[test]
-fn jitter_makes_later_and_does_not_add_up() {
+fn jitter_delays_runs_without_adding_up() {
     let (clock, system, _) = inline();
     let times = Arc::new(Mutex::new(Vec::new()));
     let (log, watch) = (times.clone(), clock.clone());
@@ -194,14 +194,14 @@ fn late_of(times: &[Duration]) -> u64 {
 }
 
 #[test]
-fn nothing_repeats_every_zero_nanoseconds() {
+fn a_period_of_zero_is_refused() {
     let (_clock, system, log) = inline();
     let refused = system.repeat_after(secs(1), Every::new(Duration::ZERO), log.entry("never"));
     assert_eq!(refused, Err(AddError::NoInterval));
 }
 
 #[test]
-fn cancel_tells_how_far_the_action_was() {
+fn cancel_reports_the_state_of_the_action() {
     let (clock, system, log) = with(EventSystem::builder().workers(1));
     let early = system.add_after(secs(5), log.entry("cancelled")).unwrap();
     assert_eq!(system.cancel(early), Cancel::Cancelled);
@@ -278,7 +278,7 @@ fn events_can_be_moved() {
 }
 
 #[test]
-fn a_panicking_action_is_reported_and_others_go_on() {
+fn a_panicking_action_is_reported_and_others_continue() {
     let reports = Arc::new(Mutex::new(Vec::new()));
     let seen = reports.clone();
     let builder = EventSystem::builder().inline().on_panic(move |panicked| {
@@ -302,7 +302,7 @@ fn a_panicking_action_is_reported_and_others_go_on() {
 }
 
 #[test]
-fn the_bound_counts_from_adding_to_the_end() {
+fn the_bound_counts_pending_and_running_actions() {
     let (clock, system, log) = with(EventSystem::builder().inline().max_pending(2));
     let first = system.add_after(secs(1), log.entry("first")).unwrap();
     system.add_after(secs(2), log.entry("second")).unwrap();
@@ -318,7 +318,7 @@ fn the_bound_counts_from_adding_to_the_end() {
 }
 
 #[test]
-fn no_time_and_no_delay_panics() {
+fn extreme_times_and_delays_do_not_panic() {
     let (clock, system, log) = inline();
     let past = [SystemTime::UNIX_EPOCH - 100 * YEAR, SystemTime::UNIX_EPOCH];
     for at in past {
@@ -338,13 +338,13 @@ fn no_time_and_no_delay_panics() {
 }
 
 #[test]
-fn draining_runs_all_and_dropping_none() {
+fn drain_runs_all_and_drop_pending_none() {
     let (clock, system, log) = with(EventSystem::builder().workers(1));
     system.add_after(secs(1), log.entry("one")).unwrap();
     system.repeat_after(secs(2), Every::new(secs(2)), log.entry("two")).unwrap();
     std::thread::scope(|scope| {
         let end = scope.spawn(|| system.shutdown(Shutdown::Drain));
-        // Until the other thread has come so far.
+        // Until the other thread has reached this point.
         while let Ok(id) = system.add_after(YEAR, |_| {}) {
             assert_eq!(system.cancel(id), Cancel::Cancelled);
         }
@@ -478,7 +478,7 @@ fn earlier_events_while_others_expire_are_not_lost() {
 
 /// On the machine's own clocks: the sleep is woken for an earlier event, and none begins early.
 #[test]
-fn on_the_machines_clock_nothing_is_early() {
+fn no_event_is_early_on_the_system_clock() {
     let system = EventSystem::start().unwrap();
     let (send, receive) = channel();
     system.add_after(YEAR, |_| {}).unwrap();
@@ -525,7 +525,7 @@ fn every_shutdown_waits_for_the_end() {
 }
 
 #[test]
-fn an_id_means_nothing_to_another_system() {
+fn an_id_of_another_system_is_unknown() {
     let (_clock, system, log) = with(EventSystem::builder().workers(1));
     let (clock, other, _) = with(EventSystem::builder().workers(1));
     let id = system.add_after(secs(1), log.entry("theirs")).unwrap();

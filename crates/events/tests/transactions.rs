@@ -1,4 +1,4 @@
-//! All of a transaction, or nothing.
+//! Transactions take effect completely or not at all.
 
 use std::error::Error;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -10,7 +10,7 @@ use lanesum_events::{
     AddError, Cancel, Context, EventSystem, Every, Missed, Shutdown, TestClock, TransactionError,
 };
 
-/// What the closures here return: an error of their own, or the system's.
+/// The error of the closures here: their own error or that of the system.
 #[derive(Debug, PartialEq)]
 enum Failed {
     Mine(&'static str),
@@ -60,7 +60,7 @@ impl Fixture {
 }
 
 #[test]
-fn all_changes_take_effect_and_none_before_the_commit() {
+fn changes_take_effect_at_the_commit() {
     let f = Fixture::new();
     let old = f.system.add_after(secs(10), f.run()).unwrap();
     let moved = f.system.add_after(secs(10), f.run()).unwrap();
@@ -71,7 +71,7 @@ fn all_changes_take_effect_and_none_before_the_commit() {
         assert!(tx.reschedule_after(moved, Duration::ZERO));
         let undone = tx.add_after(Duration::ZERO, f.run())?;
         assert!(tx.cancel(undone));
-        // Nothing of it can be seen or runs, though it is due.
+        // No change is visible and no action runs, although it is due.
         assert_eq!(f.runs_after(secs(5)), 0);
         assert!(f.system.is_pending(old) && !f.system.is_pending(added));
         assert_eq!((f.system.len(), f.system.cancel(added)), (2, Cancel::Gone));
@@ -84,7 +84,7 @@ fn all_changes_take_effect_and_none_before_the_commit() {
 }
 
 #[test]
-fn a_failed_one_has_no_effect() {
+fn a_failed_transaction_has_no_effect() {
     let f = Fixture::new();
     let old = f.system.add_after(secs(10), f.run()).unwrap();
     let failed = f.system.transaction(|tx| {
@@ -97,7 +97,7 @@ fn a_failed_one_has_no_effect() {
     });
     assert_eq!(failed, Err(Failed::Mine("no")));
     assert_eq!((f.system.len(), f.runs_after(secs(1))), (1, 0));
-    // What it had reserved has been given back.
+    // Its reserved places are free again.
     for _ in 0..3 {
         f.system.add_after(secs(1), f.run()).unwrap();
     }
@@ -105,7 +105,7 @@ fn a_failed_one_has_no_effect() {
 }
 
 #[test]
-fn one_that_panics_has_no_effect() {
+fn a_panicking_transaction_has_no_effect() {
     let f = Fixture::new();
     let old = f.system.add_after(secs(10), f.run()).unwrap();
     let unwound = catch_unwind(AssertUnwindSafe(|| {
@@ -125,7 +125,7 @@ fn one_that_panics_has_no_effect() {
 }
 
 #[test]
-fn one_within_another_is_refused() {
+fn a_nested_transaction_is_refused() {
     let (f, other) = (Fixture::new(), Fixture::new());
     let outer = f.system.transaction(|tx| {
         tx.add_after(secs(1), f.run()).unwrap();
@@ -141,9 +141,9 @@ fn one_within_another_is_refused() {
     assert_eq!(f.runs_after(secs(1)), 1);
 }
 
-/// What is to be cancelled keeps its place until the commit.
+/// An event to be cancelled keeps its place until the commit.
 #[test]
-fn a_full_system_has_no_room_to_swap() {
+fn a_full_system_refuses_a_swap() {
     let f = Fixture::new();
     let old = [1, 2, 3, 4].map(|after| f.system.add_after(secs(after), f.run()).unwrap());
     let swap = || {
@@ -161,7 +161,7 @@ fn a_full_system_has_no_room_to_swap() {
 }
 
 #[test]
-fn one_whose_event_has_run_meanwhile_is_refused_whole() {
+fn a_transaction_on_a_finished_event_is_refused() {
     let f = Fixture::new();
     let soon = f.system.add_after(secs(1), f.run()).unwrap();
     let refused = f.system.transaction(|tx| {
@@ -175,7 +175,7 @@ fn one_whose_event_has_run_meanwhile_is_refused_whole() {
 }
 
 #[test]
-fn one_that_shutdown_overtakes_is_refused() {
+fn a_transaction_after_shutdown_is_refused() {
     let f = Fixture::new();
     let refused = f.system.transaction(|tx| {
         tx.add_after(Duration::ZERO, f.run()).unwrap();
@@ -188,7 +188,7 @@ fn one_that_shutdown_overtakes_is_refused() {
 
 /// Two events that always move together: no reader sees one without the other.
 #[test]
-fn others_see_all_of_it_or_nothing() {
+fn other_threads_see_all_changes_or_none() {
     let clock = TestClock::new();
     let system = EventSystem::builder().workers(2).test_clock(&clock).start().unwrap();
     let counts = std::thread::scope(|scope| {
@@ -222,7 +222,7 @@ fn others_see_all_of_it_or_nothing() {
 }
 
 #[test]
-fn a_repetition_can_be_part_of_one() {
+fn a_transaction_can_add_a_repetition() {
     let f = Fixture::new();
     let every = Every::new(secs(10)).jitter(secs(4)).seed(1).missed(Missed::RunAll);
     let [late, moved] = f
@@ -243,7 +243,7 @@ fn a_repetition_can_be_part_of_one() {
     assert_eq!([f.system.cancel(late), f.system.cancel(moved)], [Cancel::Cancelled; 2]);
     assert_eq!(f.runs_after(secs(10_000)), 3);
 
-    // Each is late by its own jitter, and not by that of the first.
+    // Each is delayed by its own jitter, not by that of the first.
     let (start, late) = (f.clock.wall(), Arc::new(Mutex::new(Vec::new())));
     let (log, clock) = (late.clone(), f.clock.clone());
     let action = move |_: &Context<'_>| {
@@ -271,10 +271,10 @@ fn a_repetition_can_be_part_of_one() {
 
 /// The error goes where `?` takes it, also into another thread.
 #[test]
-fn its_error_is_one_of_the_standard_library() {
+fn transaction_error_implements_error() {
     fn commit(system: &EventSystem) -> Result<(), Box<dyn Error + Send + Sync>> {
         system.transaction(|_| Ok::<_, TransactionError>(()))?;
-        // One in which all sorts of errors come up.
+        // A transaction with several kinds of errors.
         system.transaction(|tx| {
             "7".parse::<u64>()?;
             tx.add_after(secs(1), |_| {})?;

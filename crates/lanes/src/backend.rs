@@ -1,4 +1,4 @@
-//! The instruction sets, as one table, and how to run a kernel with one of them.
+//! The table of instruction sets, and how to run a kernel with one of them.
 
 use core::fmt;
 use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -15,25 +15,26 @@ use core::arch::x86_64::__m256i;
 
 /// A computation written against [`Word`].
 pub trait Kernel {
-    /// What it gives back.
+    /// The result of the computation.
     type Output;
 
-    /// Does it, in lanes of `W`.
+    /// Runs the computation in lanes of `W`.
     ///
-    /// Implementations must be `#[inline(always)]`, and so must what they call with words: only
-    /// then is the code compiled with the instructions of the backend. (It is right, but slow,
-    /// without.)
+    /// Implementations must be `#[inline(always)]`, and so must every function that they pass words
+    /// to. Only then does the compiler use the instructions of the backend. Without the attribute
+    /// the result is the same, but slow.
     fn run<W: Word>(self) -> Self::Output;
 }
 
-/// An instruction set that this CPU has. There is no value of this type for one that it lacks.
+/// An instruction set that this CPU supports. A value of this type exists only for a supported
+/// instruction set.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Backend(InstructionSet);
 
-/// The table. Of each instruction set it says for which builds it is, its name, which features a
-/// CPU must have for it, its words of 64 bits by their numbers of lanes, ascending, and what
-/// [`Backend::loads_by_mask`] says. Then follows what may differ by [`Latency`]: its words of 32
-/// bits, and what [`Backend::gathering_width_64`] and [`Backend::leaves_units_idle`] say.
+/// The table. An entry holds the builds that have the instruction set, its name, the CPU features
+/// that it needs, its words of 64 bits by ascending number of lanes, and the value of
+/// [`Backend::loads_by_mask`]. The values that may depend on [`Latency`] follow: the words of 32
+/// bits, [`Backend::gathering_width_64`] and [`Backend::leaves_units_idle`].
 macro_rules! instruction_sets {
     ($(
         #$build:tt
@@ -44,7 +45,7 @@ macro_rules! instruction_sets {
             gathering: $gathering:literal, idle: $idle:literal;
         )+
     )*) => {
-        /// In ascending order of what they can do; one for each latency that makes a difference.
+        /// In ascending order of capability, with one variant for each latency that matters.
         #[derive(Clone, Copy, PartialEq, Eq, Hash)]
         enum InstructionSet {
             $($(#$build $set,)+)*
@@ -67,7 +68,8 @@ macro_rules! instruction_sets {
                 }
             }
 
-            /// Whether it is for CPUs of the latency of this one, if it has what is needed.
+            /// Returns whether the entry is for CPUs with the latency of this one. The features are
+            /// checked elsewhere.
             fn is_for_this_cpu(self) -> bool {
                 match self {
                     $($(
@@ -78,8 +80,8 @@ macro_rules! instruction_sets {
             }
         }
 
-        /// Whether this CPU has a feature that one of them needs, and the system saves the
-        /// registers that it is about; without `std`, whether the build target promises it.
+        /// Returns whether this CPU has a feature and the system saves its registers. Without
+        /// `std`, returns whether the build target guarantees the feature.
         #[allow(unreachable_patterns, reason = "several need the same")]
         fn cpu_has(feature: &str) -> bool {
             match feature {
@@ -96,7 +98,7 @@ macro_rules! instruction_sets {
         }
 
         impl Backend {
-            /// The numbers of lanes in which it runs a kernel, ascending.
+            /// Returns the numbers of lanes in which the backend can run a kernel, ascending.
             #[must_use]
             pub const fn widths(self) -> &'static [usize] {
                 match self.0 {
@@ -107,7 +109,7 @@ macro_rules! instruction_sets {
             /// Runs a kernel in `width` lanes.
             ///
             /// # Panics
-            /// When `width` is not one of [`widths`](Self::widths).
+            /// Panics if `width` is not one of [`widths`](Self::widths).
             #[inline]
             pub fn run<K: Kernel>(self, width: usize, kernel: K) -> K::Output {
                 match self.0 {
@@ -118,7 +120,8 @@ macro_rules! instruction_sets {
                 }
             }
 
-            /// The numbers of lanes in which it runs a kernel of 64-bit words, ascending.
+            /// Returns the numbers of lanes in which the backend can run a kernel of 64-bit words,
+            /// ascending.
             #[must_use]
             pub const fn widths_64(self) -> &'static [usize] {
                 match self.0 {
@@ -129,7 +132,7 @@ macro_rules! instruction_sets {
             /// Runs a kernel of 64-bit words in `width` lanes.
             ///
             /// # Panics
-            /// When `width` is not one of [`widths_64`](Self::widths_64).
+            /// Panics if `width` is not one of [`widths_64`](Self::widths_64).
             #[inline]
             pub fn run_64<K: Kernel64>(self, width: usize, kernel: K) -> K::Output {
                 match self.0 {
@@ -140,9 +143,10 @@ macro_rules! instruction_sets {
                 }
             }
 
-            /// The number of lanes for kernels whose words have to be brought together from many
-            /// places: the most, or fewer where these keep the units busy. There is room then for
-            /// the CPU to begin with the next lanes before the last are done.
+            /// Returns the best number of lanes for kernels that gather their words from many
+            /// places. It is the largest width, or a smaller one that already keeps the execution
+            /// units busy. With the smaller one the CPU can start on the next lanes before the
+            /// current ones are done.
             #[must_use]
             pub const fn gathering_width_64(self) -> usize {
                 match self.0 {
@@ -150,8 +154,8 @@ macro_rules! instruction_sets {
                 }
             }
 
-            /// Whether its words are loaded by a mask: [`Word64::load_pair_or_zeros`] is as fast
-            /// as [`Word64::load_pair`].
+            /// Returns whether the backend loads words by a mask. If so,
+            /// [`Word64::load_pair_or_zeros`] is as fast as [`Word64::load_pair`].
             #[must_use]
             pub const fn loads_by_mask(self) -> bool {
                 match self.0 {
@@ -159,8 +163,8 @@ macro_rules! instruction_sets {
                 }
             }
 
-            /// Whether the units of this CPU are half idle with 32 lanes of 32 bits, so that 64
-            /// take little longer.
+            /// Returns whether 32 lanes of 32 bits leave half of the execution units of this CPU
+            /// idle. If so, 64 lanes take little longer.
             #[must_use]
             pub const fn leaves_units_idle(self) -> bool {
                 match self.0 {
@@ -174,10 +178,10 @@ macro_rules! instruction_sets {
 type Scalar2 = Pair<Scalar, Scalar>;
 type AnyOrder2 = Pair<Scalar<false>, Scalar<false>>;
 
-// AVX-512 has three sets of words, by what its operations take on a CPU. Where those that rotate
-// take two cycles, few lanes are fastest with the shortest chain of other ones, and two registers
-// of 256 bits leave shorter gaps than one of 512, which occupies two units. Where all take two, few
-// streams are fastest in scalar lanes, and two sets of 512 bits leave half of the units idle.
+// AVX-512 has three sets of words, one for each latency. If rotations take two cycles, few lanes
+// are fastest with the shortest chain of other operations, and two registers of 256 bits leave
+// shorter gaps than one of 512 bits, which occupies two units. If all operations take two cycles,
+// few streams are fastest in scalar lanes, and two sets of 512 bits leave half of the units idle.
 instruction_sets! {
     #[cfg(true)]
     "portable", needs: [],
@@ -224,8 +228,8 @@ instruction_sets! {
     gathering: 24, idle: true;
 }
 
-/// A function of its own for each word: without optimisation the frames of all together take more
-/// than the stack of a thread.
+/// A separate function for each word. In one function without optimisation, the frames of all words
+/// would overflow the stack of a thread.
 #[inline(never)]
 fn run_in<W: Word, K: Kernel>(kernel: K) -> K::Output {
     W::call(
@@ -248,8 +252,8 @@ fn run_in_64<W: Word64, K: Kernel64>(kernel: K) -> K::Output {
     )
 }
 
-/// Lets the caller's frame begin at a cache line. The compiler aligns variables, but not the
-/// registers that it spills, every other one of which would lie across two lines.
+/// Aligns the caller's frame to a cache line. The compiler aligns variables, but not spilled
+/// registers, and every other one of these would lie across two lines.
 #[inline(always)]
 fn align_frame() {
     #[repr(align(64))]
@@ -259,18 +263,18 @@ fn align_frame() {
     core::hint::black_box(&core::mem::MaybeUninit::<Line>::uninit());
 }
 
-/// A caller asked for a number of lanes that is not among a backend's [`Backend::widths`].
+/// Panics because `width` is not one of the [`Backend::widths`].
 #[cold]
 fn no_such_width(width: usize) -> ! {
     panic!("no word of this backend has {width} lanes")
 }
 
-/// The place of the best instruction set among all, and one; 0 before it is known. Looking at the
-/// CPU takes as long as a message of 64 bytes.
+/// The index of the best instruction set plus one, or 0 before it is known. Detecting the CPU takes
+/// as long as hashing a message of 64 bytes.
 static BEST: AtomicUsize = AtomicUsize::new(0);
 
 impl InstructionSet {
-    /// The instruction sets of a CPU that has these features, the best last.
+    /// Returns the instruction sets of a CPU with the given features, the best one last.
     fn of_cpu(has: impl Fn(&str) -> bool) -> impl DoubleEndedIterator<Item = Self> {
         let runs = move |set: &Self| set.needs().iter().all(|feature| has(feature));
         Self::ALL.iter().copied().filter(runs)
@@ -278,15 +282,15 @@ impl InstructionSet {
 }
 
 impl Backend {
-    /// Plain Rust, which every machine runs.
+    /// The backend in plain Rust, which runs on every machine.
     pub const PORTABLE: Self = Self(InstructionSet::Portable);
 
-    /// Every backend that this CPU has, the best last.
+    /// Returns all backends that this CPU supports, the best one last.
     pub fn available() -> impl DoubleEndedIterator<Item = Self> {
         InstructionSet::of_cpu(cpu_has).filter(|set| set.is_for_this_cpu()).map(Self)
     }
 
-    /// The best that this CPU has.
+    /// Returns the best backend that this CPU supports.
     #[must_use]
     #[inline]
     pub fn best() -> Self {
@@ -304,31 +308,32 @@ impl Backend {
         best
     }
 
-    /// Lets [`best`](Self::best) look again.
+    /// Makes [`best`](Self::best) detect the CPU again.
     #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
     pub(crate) fn forget_best() {
         BEST.store(0, Relaxed);
     }
 
-    /// The names of all backends of this architecture, on whatever CPU.
+    /// Returns the names of all backends of this architecture, including those that this CPU does
+    /// not support.
     pub fn names() -> impl Iterator<Item = &'static str> {
         InstructionSet::NAMES.iter().copied()
     }
 
-    /// The backend with this name, when this CPU has it.
+    /// Returns the backend with this name, or `None` if this CPU does not support it.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::available().find(|backend| backend.name() == name)
     }
 
-    /// Its name, one of [`names`](Self::names).
+    /// Returns the name of the backend, one of [`names`](Self::names).
     #[must_use]
     pub const fn name(self) -> &'static str {
         self.0.name()
     }
 
-    /// The narrowest of its [`widths`](Self::widths) that holds so many lanes, or failing that the
-    /// widest.
+    /// Returns the narrowest of the [`widths`](Self::widths) that holds `lanes` lanes, or the
+    /// widest if none does.
     #[must_use]
     pub fn width_for(self, lanes: usize) -> usize {
         let widths = self.widths();
@@ -355,9 +360,9 @@ mod tests {
 
     use super::*;
 
-    /// Every CPU that can be thought of, each feature there or not.
+    /// Tries every combination of features.
     #[test]
-    fn the_best_backend_under_every_mask_of_features() {
+    fn every_set_of_features_gets_its_best_backend() {
         let mut features: Vec<_> = InstructionSet::ALL.iter().flat_map(|set| set.needs()).collect();
         features.sort_unstable();
         features.dedup();
@@ -377,9 +382,9 @@ mod tests {
         }
     }
 
-    /// On every CPU one of those for AVX-512 is chosen, whatever its latency.
+    /// Each latency has exactly one of the variants for AVX-512.
     #[test]
-    fn each_name_is_there_once_whatever_the_latency() {
+    fn names_are_unique_at_every_latency() {
         for latency in Latency::ALL {
             latency.pretend();
             let sets = InstructionSet::ALL.iter().filter(|set| set.is_for_this_cpu());
@@ -387,11 +392,11 @@ mod tests {
         }
     }
 
-    /// What keeps `Backend::run` sound: no function enables a feature that was not looked for. In a
-    /// file that is called like an instruction set are its functions, in any other those that every
-    /// x86-64 runs.
+    /// `Backend::run` is sound only if no function enables a feature that the table does not check.
+    /// A file named like an instruction set holds its functions, and any other file those that
+    /// every x86-64 runs.
     #[test]
-    fn backends_need_all_that_their_functions_enable() {
+    fn backends_require_every_feature_they_enable() {
         let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
         let files = [src.join("x86_64"), src].map(|folder| folder.read_dir().unwrap());
         let mut enabling = Vec::new();
@@ -416,7 +421,7 @@ mod tests {
         }
     }
 
-    /// The features in the attributes of a source.
+    /// Returns the features in the attributes of a source file.
     fn features_enabled(source: &str) -> Vec<&str> {
         let attributes = source.split("target_feature(enable = \"").skip(1);
         let lists = attributes.filter_map(|rest| rest.split('"').next());

@@ -1,16 +1,16 @@
-//! The inputs of a kernel: as many blocks of 64 bytes from each lane.
+//! The inputs of a kernel: the same number of 64-byte blocks for each lane.
 
-/// Bytes in a block of MD5 and its relatives.
+/// Bytes in a block of MD5 and similar hashes.
 pub const BLOCK_LEN: usize = 64;
 
-/// The most lanes that any word has: four registers of sixteen.
+/// The largest number of lanes of any word: four registers of sixteen.
 pub const MAX_LANES: usize = 64;
 
 /// The same number of blocks from the beginning of each input.
 ///
-/// Lengths are checked once, when the value is made, so that kernels load without checks for each
-/// lane. A kernel reads as many inputs as its words have lanes: lanes without a message of their
-/// own get some other one, and what they compute is of no use.
+/// The constructor checks the lengths once, so kernels load without a check per lane. A kernel
+/// reads as many inputs as its words have lanes. The caller gives any input to unused lanes and
+/// ignores their results.
 #[derive(Clone, Copy, Debug)]
 pub struct Blocks<'a> {
     /// Each has at least `count * BLOCK_LEN` bytes.
@@ -19,13 +19,13 @@ pub struct Blocks<'a> {
 }
 
 impl<'a> Blocks<'a> {
-    /// None, of no input.
+    /// No blocks of no inputs.
     pub const NONE: Self = Self { inputs: &[], count: 0 };
 
-    /// The first `count` blocks of each input.
+    /// Takes the first `count` blocks of each input.
     ///
     /// # Panics
-    /// When an input is shorter than `count * BLOCK_LEN` bytes.
+    /// Panics if an input is shorter than `count * BLOCK_LEN` bytes.
     #[inline(always)]
     #[must_use]
     pub fn new(inputs: &'a [&'a [u8]], count: usize) -> Self {
@@ -34,14 +34,15 @@ impl<'a> Blocks<'a> {
         Self { inputs, count }
     }
 
-    /// How many blocks each lane has.
+    /// Returns the number of blocks of each lane.
     #[inline(always)]
     #[must_use]
     pub const fn count(&self) -> usize {
         self.count
     }
 
-    /// As many blocks as all inputs have whole, and the lengths of the shortest and the longest.
+    /// Takes as many whole blocks as the shortest input has. Also returns the lengths in bytes of
+    /// the shortest and the longest input.
     #[inline(always)]
     #[must_use]
     pub fn whole(inputs: &'a [&'a [u8]]) -> (Self, [usize; 2]) {
@@ -51,24 +52,24 @@ impl<'a> Blocks<'a> {
         (Self { inputs, count: lengths[0] / BLOCK_LEN }, lengths)
     }
 
-    /// The same of the inputs `first .. first + lanes`.
+    /// Returns the same blocks of the inputs `first .. first + lanes` only.
     ///
     /// # Panics
-    /// When there are not so many.
+    /// Panics if there are fewer inputs.
     #[inline(always)]
     #[must_use]
     pub fn lanes(&self, first: usize, lanes: usize) -> Self {
         Self { inputs: &self.inputs[first..][..lanes], count: self.count }
     }
 
-    /// The inputs, whole.
+    /// Returns the whole inputs.
     #[inline(always)]
     #[must_use]
     pub const fn inputs(&self) -> &'a [&'a [u8]] {
         self.inputs
     }
 
-    /// Block `index` of the first `lanes` inputs.
+    /// Returns block `index` of the first `lanes` inputs.
     #[inline(always)]
     pub(crate) fn row(&self, index: usize, lanes: usize) -> BlockRow<'a> {
         assert!(index < self.count && lanes <= self.inputs.len(), "no such block of all lanes");
@@ -76,10 +77,10 @@ impl<'a> Blocks<'a> {
     }
 }
 
-/// A block of each of as many lanes as a word has. Words rely on that without another check.
+/// One block for each lane of a word. Words rely on the number of lanes without another check.
 #[derive(Clone, Copy)]
 pub struct BlockRow<'a> {
-    /// Each has a whole block from `offset` on.
+    /// Each input has a whole block at `offset`.
     inputs: &'a [&'a [u8]],
     offset: usize,
 }
@@ -87,19 +88,19 @@ pub struct BlockRow<'a> {
 impl<'a> BlockRow<'a> {
     #[inline(always)]
     fn input(&self, lane: usize) -> &'a [u8] {
-        // SAFETY: words ask for the lanes that they have alone, and `row` saw that there are these.
+        // SAFETY: words ask only for their own lanes, and `row` checked that these exist.
         unsafe { self.inputs.get_unchecked(lane) }
     }
 
-    /// `N` bytes of the block of a lane, from `at` on.
+    /// Returns `N` bytes of the block of a lane, starting at `at`.
     #[inline(always)]
     pub(crate) fn bytes<const N: usize>(&self, lane: usize, at: usize) -> &'a [u8; N] {
         assert!(at <= BLOCK_LEN && N <= BLOCK_LEN - at);
-        // SAFETY: these are bytes of the block, which the lane's input has.
+        // SAFETY: the bytes are within the block, which the input of the lane contains.
         unsafe { &*self.input(lane).as_ptr().add(self.offset + at).cast() }
     }
 
-    /// Word `number` of the block of a lane.
+    /// Returns word `number` of the block of a lane.
     #[inline(always)]
     pub(crate) fn word(&self, lane: usize, number: usize) -> u32 {
         u32::from_le_bytes(*self.bytes(lane, 4 * number))
@@ -111,7 +112,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_row_has_a_block_of_each_input() {
+    fn a_row_holds_one_block_of_each_input() {
         let inputs: [&[u8]; 2] = [&[1; 130], &[2; 128]];
         let blocks = Blocks::new(&inputs, 2);
         assert_eq!(blocks.count(), 2);
@@ -120,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn whole_blocks_are_those_that_all_have() {
+    fn whole_blocks_are_counted_by_the_shortest_input() {
         let inputs: [&[u8]; 3] = [&[1; 200], &[2; 191], &[3; 130]];
         let (blocks, lengths) = Blocks::whole(&inputs);
         assert_eq!((blocks.count(), lengths), (2, [130, 200]));

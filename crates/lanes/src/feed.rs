@@ -1,11 +1,11 @@
-//! What hands a kernel the words of its blocks, a lane of each word from another input.
+//! Feeds a kernel with the words of its blocks; each lane of a word comes from a different input.
 //!
-//! Words of one lane are loaded when they are needed. Blocks of many lanes have to be transposed
-//! first, which is as much work as a dozen steps. Done in front of the steps, it leaves some units
-//! idle and the steps leave others idle; done between the steps of the block before, in parts, it
-//! takes half of the time. So a kernel has sixteen turns for a block, with MD5's 64 steps one
-//! before every fourth, and in some turns a part of the next block is transposed. Words that are
-//! ready lie in memory, from where they are operands of sums.
+//! Words of one lane are loaded when they are needed. Blocks of many lanes must be transposed
+//! first, which is as much work as a dozen steps. Transposing before the steps uses other execution
+//! units than the steps do. Transposing in parts, between the steps of the previous block, takes
+//! half of the time. So a kernel takes sixteen turns per block: in MD5, one before every fourth of
+//! the 64 steps. In some turns the feed transposes a part of the next block. Transposed words lie
+//! in memory and are operands of sums from there.
 
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
@@ -14,19 +14,20 @@ use crate::blocks::{BlockRow, Blocks, MAX_LANES};
 use crate::fetch::fetch_line;
 use crate::word::Word;
 
-/// Turns for a block.
+/// The number of turns per block.
 pub const TURNS: usize = 16;
 
-/// What a kernel does with blocks.
+/// The computation of a kernel on blocks.
 pub trait Compression {
-    /// The state after a block. Takes all turns of the feed, in their order.
+    /// Returns the state after a block. Takes all turns of the feed in order.
     fn block<W: Word>(state: [W; 4], feed: &mut BlockFeed<'_, W>) -> [W; 4];
 
-    /// The state from which to go on after the last block of a part. Parts are numbered from 0.
+    /// Returns the state to continue with after the last block of a part. Parts are numbered from
+    /// 0.
     fn end_part<W: Word>(&mut self, state: [W; 4], part: usize) -> [W; 4];
 }
 
-/// Runs a compression over all blocks of one part after the other, in each lane by itself.
+/// Runs a compression over all blocks of all parts in order, separately in each lane.
 ///
 /// ```
 /// use lanesum_lanes::{
@@ -69,7 +70,7 @@ pub trait Compression {
 /// ```
 ///
 /// # Panics
-/// When a part has fewer inputs than lanes, or the compression does not take all turns.
+/// Panics if a part has fewer inputs than lanes, or if the compression does not take all turns.
 #[inline(always)]
 pub fn compress<C: Compression, W: Word>(
     compression: &mut C,
@@ -80,7 +81,7 @@ pub fn compress<C: Compression, W: Word>(
     if W::PARTS > 0
         && let Some(row) = first_of(parts, W::LANES)
     {
-        // Places that no lane has hold something, too.
+        // The places of unused lanes are initialized, too.
         perhaps_write(ready);
         W::in_own_frame(
             #[inline(always)]
@@ -101,7 +102,7 @@ pub fn compress<C: Compression, W: Word>(
             };
             let mut feed = BlockFeed { ready, row, next, number, turns: 0, word: PhantomData };
             state = C::block(state, &mut feed);
-            // Otherwise the next block's words would be whatever lay in memory.
+            // Otherwise the next block's words could be stale or uninitialized.
             // (A message with the number would keep the feed out of registers.)
             assert!(feed.turns == TURNS, "not all turns of a block were taken");
             number += 1;
@@ -110,9 +111,8 @@ pub fn compress<C: Compression, W: Word>(
     }
 }
 
-/// Hints at blocks further on. The CPU follows a few lanes by itself, though not early enough for
-/// the cache of the first level. It does not follow 32, where every few blocks a lane begins with
-/// another message.
+/// Prefetches later blocks. The CPU prefetches a few lanes by itself, but too late for the
+/// first-level cache. It does not prefetch 32 lanes in which a new message starts every few blocks.
 #[inline(always)]
 fn fetch_ahead<W: Word>(blocks: &Blocks<'_>, index: usize) {
     let index = index + if W::LANES < 8 { 32 } else { 4 };
@@ -128,31 +128,31 @@ fn fetch_ahead<W: Word>(blocks: &Blocks<'_>, index: usize) {
     }
 }
 
-/// The first block of some parts.
+/// Returns the first block of some parts.
 #[inline(always)]
 fn first_of<'a>(parts: &[Blocks<'a>], lanes: usize) -> Option<BlockRow<'a>> {
     parts.iter().find(|blocks| blocks.count() > 0).map(|blocks| blocks.row(0, lanes))
 }
 
-/// The words of a block.
+/// The words of a block, as the kernel needs them.
 pub struct BlockFeed<'r, W> {
-    /// Those of this block and of the next one, by their numbers modulo 2.
+    /// The words of this block and of the next one, by block number modulo 2.
     ready: &'r mut [Transposed; 2],
     row: BlockRow<'r>,
-    /// What is transposed meanwhile.
+    /// The block that is being transposed.
     next: Option<BlockRow<'r>>,
-    /// How many blocks came before.
+    /// The number of previous blocks.
     number: usize,
-    /// How many have been taken.
+    /// The number of turns taken.
     turns: usize,
     word: PhantomData<W>,
 }
 
 impl<W: Word> BlockFeed<'_, W> {
-    /// Takes turn number `turn`, 0 to 15. For speed it should be a constant.
+    /// Takes turn `turn`, 0 to 15. A constant is fastest.
     ///
     /// # Panics
-    /// When it is not the next one.
+    /// Panics if `turn` is not the next one.
     #[inline(always)]
     pub fn turn(&mut self, turn: usize) {
         assert!(turn == self.turns && turn < TURNS, "not the next turn");
@@ -165,12 +165,12 @@ impl<W: Word> BlockFeed<'_, W> {
                 W::transpose(next, &mut self.ready[(self.number + 1) % 2], 0, part);
             }
         }
-        // Words are read again where they are used: registers are for others.
+        // The words are read again where they are used, which leaves the registers to other values.
         perhaps_write(self.ready);
     }
 
-    /// Word `number` of this block, little-endian and transposed: lane `i` is that word of input
-    /// `i`. It is there after turn `number / 4`.
+    /// Returns word `number` of this block, little-endian and transposed: lane `i` is that word of
+    /// input `i`. The word is available after turn `number / 4`.
     #[inline(always)]
     #[must_use]
     pub fn word(&self, number: usize) -> W {
@@ -187,7 +187,7 @@ impl<W: Word> BlockFeed<'_, W> {
 )]
 pub struct Transposed(pub(crate) [[MaybeUninit<u32>; MAX_LANES]; 16]);
 
-/// Assembly of no instruction that might have written there.
+/// Makes the compiler assume that the memory was written. It emits no instruction.
 #[inline(always)]
 fn perhaps_write<T>(memory: &mut T) {
     #[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), not(miri)))]
@@ -204,7 +204,7 @@ mod tests {
     use super::*;
     use crate::{Backend, Kernel, MAX_LANES};
 
-    /// Takes some turns of each block only.
+    /// Skips some turns of each block.
     struct Few<const TAKEN: usize>;
 
     impl<const TAKEN: usize> Compression for Few<TAKEN> {
@@ -234,9 +234,9 @@ mod tests {
         }
     }
 
-    /// No kernel sees words that have not been loaded or transposed.
+    /// A kernel cannot read words that were not loaded or transposed.
     #[test]
-    fn all_turns_must_be_taken() {
+    fn a_kernel_that_skips_steps_panics() {
         for backend in Backend::available() {
             for &width in backend.widths() {
                 backend.run(width, Run::<16>);

@@ -1,12 +1,12 @@
-//! Hints that memory will be read soon. A hint is no access: there may be no memory.
+//! Prefetch hints. A hint is not an access, so the address may be invalid.
 
-/// Bytes in a line of the caches.
+/// Bytes in a cache line.
 pub(crate) const LINE: usize = 64;
 
-/// Hints that all of this will be read soon, but not at once: into the second-level cache.
+/// Prefetches `bytes` into the second-level cache, for memory that is read soon but not at once.
 ///
-/// For what is put in order before it is read, since the CPU sees only those reads coming that go
-/// on where others were. On CPUs other than x86-64 nothing happens.
+/// Useful for inputs that are reordered before they are read: the CPU itself only predicts
+/// sequential reads. Does nothing on CPUs other than x86-64.
 ///
 /// ```
 /// use lanesum_lanes::fetch;
@@ -17,12 +17,12 @@ pub(crate) const LINE: usize = 64;
 /// ```
 #[inline(always)]
 pub fn fetch(bytes: &[u8]) {
-    // The last line may be another one than that in which the last piece begins.
+    // The last byte may lie in a different line than the start of the last piece.
     let lines = bytes.chunks(LINE).map(<[u8]>::as_ptr).chain(bytes.last().map(core::ptr::from_ref));
     lines.for_each(fetch_line::<2>);
 }
 
-/// Hints at the line of an address, for the cache of a level, the first or the second.
+/// Prefetches the cache line of an address into the first-level or second-level cache.
 #[inline(always)]
 pub(crate) fn fetch_line<const LEVEL: u8>(address: *const u8) {
     #[cfg(all(target_arch = "x86_64", target_feature = "sse2", not(miri)))]

@@ -1,15 +1,15 @@
-//! What runs in words of 64 bits.
+//! Kernels in words of 64 bits.
 
 use crate::Word64;
 
-/// A computation written against [`Word64`]; otherwise as [`Kernel`](crate::Kernel).
+/// A computation written against [`Word64`]. Otherwise like [`Kernel`](crate::Kernel).
 pub trait Kernel64 {
-    /// What it gives back.
+    /// The result of the computation.
     type Output;
 
-    /// Does it, in lanes of `W`.
+    /// Runs the computation in lanes of `W`.
     ///
-    /// Implementations must be `#[inline(always)]`, and so must what they call with words: only
-    /// then is the code compiled with the instructions of the backend.
+    /// Implementations must be `#[inline(always)]`, and so must every function that they pass words
+    /// to. Only then does the compiler use the instructions of the backend.
     fn run<W: Word64>(self) -> Self::Output;
 }

@@ -1,15 +1,16 @@
-//! SIMD words behind one trait, chosen at run time.
+//! Runs one hash kernel in many SIMD lanes, with the instruction set chosen at run time.
 //!
-//! | you have | take |
-//! |---|---|
-//! | a computation in lanes of 32 bits, of 64 bits | a [`Kernel`] over [`Word`], a [`Kernel64`] over [`Word64`] |
-//! | a CPU to choose for | [`Backend::best`], [`Backend::available`] |
-//! | messages of whole blocks, as MD5's | [`Blocks`] and [`compress`] |
-//! | inputs of words of 64 bits, as SipHash's | [`Inputs`], [`Records`] |
-//! | short strings in one buffer | [`Pieces`] and [`ShortPieces`] |
-//! | memory that is read soon, in an order that no CPU foresees | [`fetch`] |
+//! | you have | you want | use |
+//! |---|---|---|
+//! | a computation on 32-bit numbers | many of them at once | a [`Kernel`] over [`Word`] |
+//! | a computation on 64-bit numbers | many of them at once | a [`Kernel64`] over [`Word64`] |
+//! | a kernel | to run it on this CPU | [`Backend::best`], [`Backend::available`] |
+//! | messages of 64-byte blocks, as in MD5 | to feed them to a kernel | [`Blocks`] and [`compress`] |
+//! | inputs of 64-bit words, as in SipHash | to feed them to a kernel | [`Inputs`], [`Records`] |
+//! | short strings in one buffer | to sort them by length for the lanes | [`Pieces`] and [`ShortPieces`] |
+//! | memory that is read in random order | to prefetch it | [`fetch()`] |
 //!
-//! A hash kernel is written once, against [`Word`], and runs in one lane or in sixty-four:
+//! A hash kernel is written once, against [`Word`], and runs in 1 to 64 lanes:
 //!
 //! ```
 //! use lanesum_lanes::{Backend, Kernel, Numbers, Word};
@@ -33,11 +34,17 @@
 //! assert_eq!(rows, [[3, 1, 1, 1, 3, 1, 1, 1, 3, 1, 1, 1, 3, 1, 1, 1]; 8]);
 //! ```
 //!
-//! The files say what they hold: `word.rs` the traits, `portable.rs` words made of plain Rust,
-//! `x86_64/` those of registers, `backend.rs` the table of instruction sets, which of them this CPU
-//! has and how to run a kernel there, `blocks.rs` what a kernel reads, `feed.rs` when it reads
-//! what. This is the only crate of lanesum with SIMD `unsafe`; `x86_64/mod.rs`, `blocks.rs` and
-//! `feed.rs` state the obligations.
+//! The source files:
+//!
+//! - `word.rs` and `word64.rs`: the traits.
+//! - `portable.rs` and `portable64.rs`: words in plain Rust.
+//! - `x86_64/`: words in SIMD registers.
+//! - `backend.rs`: the table of instruction sets, their detection, and how to run a kernel.
+//! - `blocks.rs` and `words.rs`: the inputs of kernels.
+//! - `feed.rs`: the order in which a kernel reads its blocks.
+//!
+//! This is the only crate of lanesum with `unsafe` for SIMD. `x86_64/mod.rs`, `blocks.rs` and
+//! `feed.rs` state the safety conditions.
 
 #![cfg_attr(not(feature = "std"), no_std)]
 
@@ -75,7 +82,7 @@ pub use x86_64::latency::Latency;
 #[doc(hidden)]
 pub use x86_64::other_latencies;
 
-/// The example of the page on the registry, tested.
+/// Tests the example in the README.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -1,10 +1,10 @@
-//! Memory of which the optimiser does not know what has been read from it or written to it before.
+//! Hides memory accesses from the optimiser.
 //!
-//! It would otherwise load what lies side by side in one vector and then extract the numbers one by
-//! one, or extract them from a vector that has just been stored. Loading each from memory costs
-//! less: there are more units for loads than for moves out of vectors.
+//! The optimiser would otherwise load adjacent numbers as one vector and extract them one by one,
+//! or extract them from a vector that was just stored. Loading each number from memory is faster,
+//! because a CPU has more units for loads than for moves out of vectors.
 
-/// The same slice.
+/// Returns the same slice, unknown to the optimiser.
 #[inline(always)]
 #[must_use]
 pub(crate) fn opaque<T>(slice: &[T]) -> &[T] {
@@ -12,7 +12,7 @@ pub(crate) fn opaque<T>(slice: &[T]) -> &[T] {
     unsafe { core::slice::from_raw_parts(opaque_address(slice.as_ptr().cast_mut()), slice.len()) }
 }
 
-/// The same address.
+/// Returns the same address, unknown to the optimiser.
 #[inline(always)]
 fn opaque_address<T>(address: *mut T) -> *mut T {
     #[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), not(miri)))]

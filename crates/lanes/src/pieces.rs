@@ -1,6 +1,6 @@
-//! Pieces of one buffer by their offsets, as in Apache Arrow's columns of strings.
+//! Pieces of one buffer given by offsets, as in string columns of Apache Arrow.
 
-/// An offset into a buffer: `u32`, `u64`, `usize`, and Arrow's `i32` and `i64`.
+/// An offset into a buffer: `u32`, `u64`, `usize`, or `i32` and `i64` as in Apache Arrow.
 pub trait Offset: Copy + Ord + sealed::Offset {}
 
 mod sealed {
@@ -8,10 +8,10 @@ mod sealed {
         /// The unsigned number of the same width.
         type Distance: Copy + Ord + Into<u64>;
 
-        /// The same number; one that no buffer is long enough for where it is negative.
+        /// Returns the offset as a number. Negative offsets become numbers larger than any buffer.
         fn to_u64(self) -> u64;
 
-        /// From here to the other, modulo the width.
+        /// Returns the distance to `other`, modulo the width.
         fn distance_to(self, other: Self) -> Self::Distance;
     }
 }
@@ -24,7 +24,7 @@ macro_rules! offset {
 
             #[inline(always)]
             fn to_u64(self) -> u64 {
-                // Negative numbers are extended by their sign, to 2^63 and above.
+                // Sign extension turns negative numbers into 2^63 and above.
                 self as u64
             }
 
@@ -41,21 +41,21 @@ offset! { u32: u32; u64: u64; usize: u64; i32: u32; i64: u64; }
 #[derive(Clone, Copy, Debug)]
 pub struct Pieces<'a, O> {
     buffer: &'a [u8],
-    /// None is less than the one before, and the last is no more than the length of the buffer.
+    /// Ascending, and the last one is at most the length of the buffer.
     offsets: &'a [O],
 }
 
 impl<'a, O: Offset> Pieces<'a, O> {
-    /// One piece less than there are offsets, if there are any.
+    /// Makes one piece for each two consecutive offsets, so one piece less than offsets.
     ///
     /// # Panics
-    /// When an offset is negative, less than the one before or beyond the buffer.
+    /// Panics if an offset is negative, less than the previous one, or beyond the buffer.
     #[inline]
     #[must_use]
     pub fn new(buffer: &'a [u8], offsets: &'a [O]) -> Self {
-        // Without a branch for each, so that many are compared at once.
+        // Without a branch per offset, so the compiler compares many at once.
         let rising = offsets.windows(2).fold(true, |all, pair| all & (pair[0] <= pair[1]));
-        // The first one is no more than the last, so it is not negative if it does not look
+        // The first offset is at most the last one, so it is not negative if its bits are not
         // greater.
         let ends = offsets.first().map(|o| o.to_u64()).zip(offsets.last().map(|o| o.to_u64()));
         let within = ends.is_none_or(|(first, last)| first <= last && last <= buffer.len() as u64);
@@ -65,45 +65,45 @@ impl<'a, O: Offset> Pieces<'a, O> {
         Self { buffer, offsets }
     }
 
-    /// How many there are.
+    /// Returns the number of pieces.
     #[inline(always)]
     #[must_use]
     pub const fn len(&self) -> usize {
         self.offsets.len().saturating_sub(1)
     }
 
-    /// Whether there is none.
+    /// Returns whether there are no pieces.
     #[inline(always)]
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// `count` of them from `first` on.
+    /// Returns `count` pieces starting at piece `first`.
     ///
     /// # Panics
-    /// When there are not so many.
+    /// Panics if there are fewer pieces.
     #[inline(always)]
     #[must_use]
     pub fn range(&self, first: usize, count: usize) -> Self {
         Self { buffer: self.buffer, offsets: &self.offsets[first..][..=count] }
     }
 
-    /// Piece `place`.
+    /// Returns piece `place`, counted from 0.
     ///
     /// # Panics
-    /// When there are not so many.
+    /// Panics if there are fewer pieces.
     #[inline(always)]
     #[must_use]
     pub fn get(&self, place: usize) -> &'a [u8] {
         let [start, end] = [self.offsets[place], self.offsets[place + 1]];
-        // SAFETY: `new` saw that offsets rise, to no more than the length of the buffer; and
-        // numbers do not change while they are borrowed.
+        // SAFETY: `new` checked that the offsets ascend up to at most the length of the buffer, and
+        // borrowed numbers do not change.
         unsafe { self.buffer.get_unchecked(start.to_u64() as usize..end.to_u64() as usize) }
     }
 }
 
-/// Says which of the offsets is wrong.
+/// Panics with the first invalid offset.
 #[cold]
 fn no_pieces<O: Offset>(buffer: &[u8], offsets: &[O]) -> ! {
     let is_wrong = |pair: &[O]| {
@@ -125,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pieces_are_where_the_offsets_say() {
+    fn pieces_lie_between_their_offsets() {
         let buffer = [0, 1, 2, 3, 4, 5, 6, 7];
         let pieces = Pieces::new(&buffer, &[1_i32, 1, 4, 8]);
         assert_eq!(pieces.len(), 3);
@@ -136,7 +136,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "index out of bounds")]
-    fn a_piece_too_many_is_refused() {
+    fn index_past_the_last_piece_panics() {
         let _ = Pieces::new(&[0; 8], &[0_u32, 8]).get(1);
     }
 
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn offsets_that_fall_or_leave_the_buffer_are_refused() {
+    fn falling_or_out_of_range_offsets_are_refused() {
         let text = |place| {
             format!("offsets {place} and {} are no range of a buffer of 8 bytes", place + 1)
         };
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn every_kind_of_offset_is_its_number() {
+    fn every_offset_type_converts_to_u64() {
         macro_rules! check {
             ($($number:ty)*) => {
                 $(let far = <$number>::MAX / 2;

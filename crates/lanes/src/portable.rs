@@ -8,8 +8,8 @@ use crate::blocks::BlockRow;
 use crate::feed::Transposed;
 use crate::word::{Numbers, function, sealed::Sealed};
 
-/// One number, whose sums are made in the order that the kernel gives. For four at once the
-/// compiler's own order is better, since not all values fit into the registers.
+/// One number. Its sums are computed in the order that the kernel gives. For four numbers at once
+/// the order of the compiler is better, because not all values fit into registers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scalar<const IN_ORDER: bool = true>(pub(crate) u32);
 
@@ -26,7 +26,8 @@ impl<const IN_ORDER: bool> Numbers for Scalar<IN_ORDER> {
         Self(self.0.wrapping_add(other.0))
     }
 
-    /// An empty piece of assembly that might have changed it, where there is assembly.
+    /// Empty inline assembly that may have changed the value, on architectures with inline
+    /// assembly.
     #[inline(always)]
     #[allow(asm_sub_register, unused_mut, reason = "the register's name does not matter")]
     fn opaque(mut self) -> Self {
@@ -66,7 +67,7 @@ impl<const IN_ORDER: bool> Word for Scalar<IN_ORDER> {
 
     #[inline(always)]
     fn store_rows(words: [Self; 4], rows: &mut [[u8; 16]]) {
-        // By one number: bytes that are written in pieces and read whole make the CPU wait.
+        // As one number: the CPU stalls when bytes written in pieces are read as a whole.
         let [a, b, c, d] = words.map(|word| u128::from(word.0));
         rows[0] = (a | b << 32 | c << 64 | d << 96).to_le_bytes();
     }
@@ -82,8 +83,8 @@ impl<const IN_ORDER: bool> Word for Scalar<IN_ORDER> {
     }
 }
 
-/// Two words as one: two independent chains of dependent instructions, which fill the units that
-/// one chain leaves idle.
+/// Two words as one. Their two independent chains of instructions use the execution units that one
+/// chain leaves idle.
 #[derive(Clone, Copy, Debug)]
 pub struct Pair<A, B>(pub(crate) A, pub(crate) B);
 

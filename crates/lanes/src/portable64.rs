@@ -1,5 +1,4 @@
-//! Words of 64 bits that need no instruction set: one lane, an array of lanes, and two words as
-//! one.
+//! Words of 64 bits in plain Rust: one lane, an array of lanes, and two words as one.
 
 use core::ops::RangeInclusive;
 
@@ -110,7 +109,7 @@ impl Word64 for u64 {
 
 impl<const N: usize> Sealed for [u64; N] {}
 
-/// Several lanes as plain loops, which the compiler turns into whatever vectors the target has.
+/// Several lanes as plain loops, which the compiler vectorises for the target.
 impl<const N: usize> Word64 for [u64; N] {
     const LANES: usize = N;
     type Mask = [bool; N];
@@ -198,8 +197,8 @@ impl<const N: usize> Word64 for [u64; N] {
     }
 }
 
-/// The methods of a [`Pair`] that are those of its two words: what fills lanes of a type and
-/// empties them, those with so many words more, and those with a count.
+/// The methods of a [`Pair`] that call the same method of both words: loads and stores, methods
+/// with further words, and methods with a count.
 macro_rules! pairwise {
     ($lane:ty; $($of_words:ident($($word:ident),*))*; $($by_count:ident)*) => {
         const LANES: usize = A::LANES + B::LANES;
@@ -232,7 +231,7 @@ macro_rules! pairwise {
     };
 }
 
-/// Two words as one, as for 32 bits: independent chains of dependent instructions.
+/// Two words as one, as for 32 bits: two independent chains of instructions.
 impl<A: Word64, B: Word64> Word64 for Pair<A, B> {
     pairwise! { u64; add(other) xor(b) xor3(b, c) below(counts, above) rest(lengths, above); rotate_left shift_left shift_right }
 

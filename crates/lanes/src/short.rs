@@ -1,4 +1,4 @@
-//! Short pieces of a buffer in the order of their numbers of words.
+//! Sorts short pieces of a buffer by their numbers of words.
 //!
 //! ```text
 //! for each piece of a chunk
@@ -7,25 +7,26 @@
 //!   append the items of that length                          (`Word64::pick`)
 //! ```
 //!
-//! Lanes then have pieces of the same number of words, except where one number ends and the next
-//! begins. And since pieces lie in one buffer, what follows a piece may be read as well: all lanes
-//! load whole words, without looking where each ends.
+//! All lanes then have pieces of the same number of words, except at the borders between two
+//! numbers. Since the pieces lie in one buffer, the bytes after a piece may be read as well. So all
+//! lanes load whole words and ignore where each piece ends.
 //!
-//! Sorted pieces are read from here and there, which no CPU foresees. So while the pieces of a
-//! chunk are hashed, hints go to the memory behind it, where the next chunk is: a column of a
-//! million strings of 1 to 64 bytes takes less than half as long with them.
+//! Sorted pieces are read in an order that the CPU cannot predict. So while the pieces of a chunk
+//! are hashed, the next chunk is prefetched. With these hints a column of a million strings of 1 to
+//! 64 bytes takes less than half of the time.
 
 use crate::fetch::{LINE, fetch_line};
 use crate::opaque::opaque;
 use crate::{MAX_LANES_64, Offset, PICK_ROOM, Source, WORD_LEN, Word64};
 
-/// The most pieces that are sorted together: whole registers, and three of them, of any width.
+/// The largest number of pieces that are sorted together, a multiple of three registers of any
+/// width.
 pub const CHUNK: usize = 480;
 
 /// Pieces with fewer bytes are short.
 const SHORT: usize = 128;
 
-/// Where in an item the parts begin. Its highest bits are the number of whole words.
+/// The bit positions of the parts of an item. The highest bits hold the number of whole words.
 const LENGTH_SHIFT: u32 = 25;
 const PLACE_SHIFT: u32 = 16;
 const WORDS_SHIFT: u32 = LENGTH_SHIFT + WORD_LEN.ilog2();
@@ -39,22 +40,21 @@ const _: () = assert!(CHUNK * SHORT <= 1 << PLACE_SHIFT);
 pub struct ShortPieces<'a> {
     /// The buffer from the first piece on.
     bytes: &'a [u8],
-    /// How many bytes follow the beginning of each piece, those of the piece among them.
+    /// The number of bytes from the start of each piece to the end of the buffer.
     readable: usize,
-    /// What lies in `bytes` and beyond them: from where on there has been no hint yet, up to where
-    /// there should be some, and how many bytes are added to that at a time.
+    /// Positions for prefetching, in and beyond `bytes`: the first one without a hint, the end of
+    /// the hints, and the number of bytes to add to the end at a time.
     unfetched: usize,
     fetched: usize,
     step: usize,
     items: [u32; CHUNK],
-    /// The items in their order. The pieces of the first `count` begin within `bytes`, and end
-    /// there.
+    /// The sorted items. The pieces of the first `count` items lie within `bytes`.
     sorted: [u32; CHUNK + PICK_ROOM],
     count: usize,
 }
 
 impl<'a> ShortPieces<'a> {
-    /// None.
+    /// Makes an empty value.
     #[inline(always)]
     #[must_use]
     pub const fn new() -> Self {
@@ -63,12 +63,12 @@ impl<'a> ShortPieces<'a> {
         Self { bytes: &[], readable: 0, unfetched, fetched, step, items, sorted, count: 0 }
     }
 
-    /// Takes pieces in the place of those that are here: piece `i` lies from `offsets[i]` to
-    /// `offsets[i + 1]`. Says whether that is so, and all are short, that is of fewer than 128
-    /// bytes: if not, there are none afterwards.
+    /// Replaces the pieces by those from `offsets[i]` to `offsets[i + 1]`. Returns whether the
+    /// offsets are valid and all pieces are short, that is, have fewer than 128 bytes. If not,
+    /// there are no pieces afterwards.
     ///
     /// # Panics
-    /// When there is no piece, or more than [`CHUNK`].
+    /// Panics if there are no pieces, or more than [`CHUNK`].
     #[inline(always)]
     #[must_use]
     pub fn sort<W: Word64, O: Offset>(&mut self, buffer: &'a [u8], offsets: &[O]) -> bool {
@@ -89,8 +89,8 @@ impl<'a> ShortPieces<'a> {
             *item = length << LENGTH_SHIFT | (place as u32) << PLACE_SHIFT | from;
         }
         let (shortest, longest) = (shortest.into(), longest.into());
-        // Offsets that fall somewhere have a length that is not short. For the lengths, whose sum
-        // modulo the width is `end - start`, are that sum itself if all are: they are few.
+        // A falling offset gives a length that is not short. The lengths add up to `end - start`
+        // modulo the width. If all are short, there are too few of them to wrap around.
         if longest >= SHORT as u64 {
             return false;
         }
@@ -106,8 +106,8 @@ impl<'a> ShortPieces<'a> {
         true
     }
 
-    /// Hints at bytes behind the pieces. It is called once for each group of lanes; after the last
-    /// call it has hinted at as many bytes as the pieces have.
+    /// Prefetches bytes after the pieces. Called once per group of lanes, it has prefetched as many
+    /// bytes as the pieces have after the last call.
     #[inline(always)]
     pub fn fetch_behind(&mut self) {
         self.fetched += self.step;
@@ -117,27 +117,28 @@ impl<'a> ShortPieces<'a> {
         }
     }
 
-    /// Puts a value of each piece from `first` on into the piece's place before sorting.
+    /// Stores one value per piece, from sorted piece `first` on, at the place of the piece before
+    /// sorting.
     ///
     /// # Panics
-    /// When there are not so many pieces, or not as many places as pieces.
+    /// Panics if there are fewer pieces, or if `places` does not have one place per piece.
     #[inline(always)]
     pub fn scatter<T: Copy>(&self, first: usize, values: &[T], places: &mut [T]) {
         assert!(places.len() == self.count);
         let items = &self.sorted[..self.count][first..][..values.len()];
         for (item, value) in items.iter().zip(opaque(values)) {
-            // In order, so that the places are not computed in a vector, from which each had to be
-            // extracted.
+            // In order, so that the compiler does not compute the places in a vector and extract
+            // them.
             let place = (u64::from(item >> PLACE_SHIFT) % PLACES as u64).in_order() as usize;
-            // SAFETY: `sort` numbered the pieces' places from 0 on, and there are as many.
+            // SAFETY: `sort` numbered the places of the pieces from 0 on, and `places` has as many.
             unsafe { *places.get_unchecked_mut(place) = *value };
         }
     }
 
-    /// One piece for each of `width` lanes, from `first` on.
+    /// Returns one piece for each of `width` lanes, starting with sorted piece `first`.
     ///
     /// # Panics
-    /// When there are not so many.
+    /// Panics if there are fewer pieces.
     #[inline(always)]
     #[must_use]
     pub fn lanes(&self, first: usize, width: usize) -> ShortLanes<'_> {
@@ -145,7 +146,7 @@ impl<'a> ShortPieces<'a> {
         let [least, most] = [items[0], items[width - 1]].map(|item| (item >> WORDS_SHIFT) as usize);
         let mut readable = self.readable;
         if readable < WORD_LEN * (most + 2) {
-            // Some of the pieces may be before those that are so near to the end.
+            // Some of these pieces may lie before the ones near the end of the buffer.
             let furthest = items.iter().fold(0, |furthest, item| (*item as u16).max(furthest));
             readable = self.bytes.len() - usize::from(furthest);
         }
@@ -159,27 +160,27 @@ impl Default for ShortPieces<'_> {
     }
 }
 
-/// Short pieces, one for each lane.
+/// One short piece for each lane.
 #[derive(Clone, Copy, Debug)]
 pub struct ShortLanes<'s> {
     bytes: &'s [u8],
-    /// Each piece begins at least `readable` bytes before the end of `bytes`.
+    /// Each piece starts at least `readable` bytes before the end of `bytes`.
     items: &'s [u32],
-    /// The least and the greatest number of whole words.
+    /// The smallest and the largest number of whole words.
     least: usize,
     most: usize,
     readable: usize,
 }
 
 impl ShortLanes<'_> {
-    /// How many lanes there are.
+    /// Returns the number of lanes.
     #[inline(always)]
     #[must_use]
     pub const fn width(&self) -> usize {
         self.items.len()
     }
 
-    /// Whether two words beyond the whole ones of the longest piece may be read in every lane.
+    /// Returns whether every lane may read two words beyond the whole words of the longest piece.
     #[inline(always)]
     #[must_use]
     pub const fn words_follow(&self) -> bool {
@@ -203,11 +204,12 @@ impl Source for ShortLanes<'_> {
         WORD_LEN * self.most + (WORD_LEN - 1)
     }
 
-    /// What follows a piece may be read as well.
+    /// Bytes after a piece may be read as well.
     #[inline(always)]
     fn at<const M: usize>(&self, lane: usize, index: usize) -> &[u8; M] {
         assert!(index < SHORT && WORD_LEN * index + M <= self.readable);
-        // SAFETY: `readable` bytes from the piece's beginning on are in `bytes`, says `items`.
+        // SAFETY: by the invariant of `items`, `readable` bytes from the start of the piece are in
+        // `bytes`.
         unsafe { &*self.bytes.as_ptr().add(self.start(lane) + WORD_LEN * index).cast() }
     }
 

@@ -1,28 +1,27 @@
-//! The traits that a kernel is written against.
+//! The traits that kernels are written against.
 
 use crate::blocks::BlockRow;
 use crate::feed::Transposed;
 
-/// In a module that others cannot name, so that the words of this crate are the only ones: kernels
-/// rely on what they say.
+/// In a private module, so that other crates cannot implement words: memory safety relies on them.
 pub(crate) mod sealed {
     pub trait Sealed {}
 }
 
-/// What every word can do with numbers of 32 bits, one in each lane: sums.
+/// Sums of 32-bit numbers, one number in each lane.
 pub trait Numbers: Copy {
-    /// The same number in every lane.
+    /// Returns a word with the same number in every lane.
     fn splat(value: u32) -> Self;
 
-    /// Sum modulo 2^32.
+    /// Returns the sum modulo 2^32.
     #[must_use]
     fn add(self, other: Self) -> Self;
 
-    /// The same value, hidden from the optimiser, which cannot change how it is computed.
+    /// Returns the same value, hidden from the optimiser, which then keeps the order of its
+    /// computation.
     ///
-    /// It adds up operands in an order of its own: constants last, as a rule. In a chain of
-    /// dependent sums that puts one more addition behind the operand that comes last. What is
-    /// opaque is added up before.
+    /// The optimiser reorders sums and usually adds constants last. In a chain of dependent sums
+    /// that adds one addition after the latest operand. An opaque sum is computed before.
     #[must_use]
     fn opaque(self) -> Self;
 }
@@ -31,41 +30,42 @@ pub trait Numbers: Copy {
 ///
 /// Lane `i` of a result depends on lane `i` of the operands alone.
 pub trait Word: Numbers + sealed::Sealed {
-    /// How many lanes there are.
+    /// The number of lanes.
     const LANES: usize;
 
-    /// In how many parts a block is transposed ahead of its steps; 0 where words are loaded when
-    /// they are needed.
+    /// The number of parts in which a block is transposed before its steps, or 0 if words are
+    /// loaded when they are needed.
     const PARTS: usize;
 
-    /// `((self + f(b, c, d)) <<< COUNT) + b`, where `b` comes after the other operands: the end of
-    /// a step of MD5. `F` is one of the [functions](crate::function), `COUNT` is 1 to 31.
+    /// Returns `((self + f(b, c, d)) <<< COUNT) + b`, the end of a step of MD5. `b` is the operand
+    /// that is computed last. `F` is one of the [functions](crate::function), and `COUNT` is 1 to
+    /// 31.
     #[must_use]
     fn end_step<const F: i32, const COUNT: u32>(self, b: Self, c: Self, d: Self) -> Self;
 
-    /// Four words from rows of bytes: row `i` is lane `i` of each of them, little-endian.
+    /// Loads four words from rows of bytes. Row `i` holds lane `i` of each word, little-endian.
     ///
     /// # Panics
-    /// When there are fewer rows than lanes.
+    /// Panics if there are fewer rows than lanes.
     fn load_rows(rows: &[[u8; 16]]) -> [Self; 4];
 
-    /// Puts four words into such rows.
+    /// Stores four words into rows of bytes, as [`load_rows`](Self::load_rows) reads them.
     ///
     /// # Panics
-    /// When there are fewer rows than lanes.
+    /// Panics if there are fewer rows than lanes.
     fn store_rows(words: [Self; 4], rows: &mut [[u8; 16]]);
 
-    /// Word `number` of a block: of the row, lane `i` of the word from lane `first + i`, or where
-    /// it is transposed ahead of what was made ready.
+    /// Returns word `number` of a block. Lane `i` of the word comes from lane `first + i` of `row`,
+    /// or from `ready` if words are transposed before the steps.
     fn word(row: BlockRow<'_>, ready: &Transposed, first: usize, number: usize) -> Self;
 
-    /// Makes one part of a row's words ready.
+    /// Transposes one part of a row into `ready`.
     #[inline(always)]
     fn transpose(row: BlockRow<'_>, ready: &mut Transposed, first: usize, part: usize) {
         let _ = (row, ready, first, part);
     }
 
-    /// Makes all of a row's words ready, to be used at once.
+    /// Transposes a whole row into `ready`, for immediate use.
     #[inline(always)]
     fn transpose_all(row: BlockRow<'_>, ready: &mut Transposed, first: usize) {
         for part in 0..Self::PARTS {
@@ -73,11 +73,11 @@ pub trait Word: Numbers + sealed::Sealed {
         }
     }
 
-    /// Runs a function compiled with the instructions of the word.
+    /// Calls a function, compiled with the instructions of the word.
     fn call<R>(function: impl FnOnce() -> R) -> R;
 
-    /// Runs a function, which in code that is not optimised has a frame of its own: that of a whole
-    /// kernel of many lanes would not fit into the stack of a thread.
+    /// Calls a function with its own stack frame in unoptimised code. The frame of a whole kernel
+    /// of many lanes would overflow the stack of a thread.
     #[inline(always)]
     fn in_own_frame<R>(function: impl FnOnce() -> R) -> R {
         #[inline(never)]
@@ -92,21 +92,21 @@ pub trait Word: Numbers + sealed::Sealed {
     }
 }
 
-/// The functions of MD5 by their truth tables: bit i is the result where the bit of `b` is bit 2 of
-/// i, that of `c` bit 1, and that of `d` bit 0.
+/// The functions of MD5 (RFC 1321, section 3.4) as truth tables. Bit `i` of a table is the result
+/// for `b` = bit 2, `c` = bit 1 and `d` = bit 0 of `i`.
 pub mod function {
     pub(crate) const B: i32 = 0b1111_0000;
     pub(crate) const C: i32 = 0b1100_1100;
     pub(crate) const D: i32 = 0b1010_1010;
     const ALL: i32 = 0b1111_1111;
 
-    /// b chooses c or d.
+    /// `b` selects `c` or `d`.
     pub const F: i32 = (B & C) | ((B ^ ALL) & D);
-    /// d chooses b or c.
+    /// `d` selects `b` or `c`.
     pub const G: i32 = (B & D) | (C & (D ^ ALL));
-    /// The parity.
+    /// The parity of `b`, `c` and `d`.
     pub const H: i32 = B ^ C ^ D;
-    /// c, negated where b or not d.
+    /// `c`, negated where `b | !d` is set.
     pub const I: i32 = C ^ (B | (D ^ ALL));
 }
 
@@ -115,7 +115,7 @@ mod tests {
     use super::*;
     use crate::{Backend, Kernel, MAX_LANES};
 
-    /// `((7 + f(b, c, d)) <<< 9) + b` of operands that are tables themselves.
+    /// `((7 + f(b, c, d)) <<< 9) + b` for operands that are themselves truth tables.
     struct EndStep<const F: i32>;
 
     impl<const F: i32> Kernel for EndStep<F> {
@@ -134,9 +134,9 @@ mod tests {
     }
 
     #[test]
-    fn every_word_ends_a_step_by_the_truth_table_of_its_function() {
+    fn every_word_computes_the_function_of_its_truth_table() {
         fn check<const F: i32>(backend: Backend) {
-            // Beyond their eight bits all three tables are 0.
+            // All three tables are 0 beyond their eight bits.
             let beyond = if F & 1 == 1 { u32::MAX << 8 } else { 0 };
             let sum = (F.cast_unsigned() | beyond).wrapping_add(7);
             let expected = sum.rotate_left(9).wrapping_add(function::B.cast_unsigned());

@@ -1,4 +1,4 @@
-//! Words of 64 bits: what [`Word`](crate::Word) is to MD5, for SipHash.
+//! Words of 64 bits for SipHash, like [`Word`](crate::Word) for MD5.
 
 use core::ops::RangeInclusive;
 
@@ -7,51 +7,51 @@ use crate::{Source, WORD_LEN};
 
 /// A word of 64 bits in each of [`LANES`](Word64::LANES) lanes.
 ///
-/// Lane `i` of a result depends on lane `i` of the operands alone. The operations are those from
-/// which SipHash rounds are made.
+/// Lane `i` of a result depends on lane `i` of the operands alone. The operations are those of
+/// SipHash rounds.
 pub trait Word64: Copy + Sealed {
-    /// How many lanes there are.
+    /// The number of lanes.
     const LANES: usize;
 
-    /// A yes or no in each lane.
+    /// A boolean in each lane.
     type Mask: Copy;
 
-    /// The same value in every lane.
+    /// Returns a word with the same value in every lane.
     fn splat(value: u64) -> Self;
 
-    /// Takes the first `LANES` values.
+    /// Loads the first `LANES` values.
     ///
     /// # Panics
-    /// When there are fewer.
+    /// Panics if there are fewer.
     fn load(values: &[u64]) -> Self;
 
-    /// Puts the lanes into the first `LANES` places.
+    /// Stores the lanes into the first `LANES` places.
     ///
     /// # Panics
-    /// When there are fewer.
+    /// Panics if there are fewer.
     fn store(self, values: &mut [u64]);
 
-    /// The same value. In a register of one lane, and in those of AVX-512, it is there before the
-    /// next value that is made in order: what makes them is not reordered.
+    /// Returns the same value and keeps the compiler from reordering its computation with that of
+    /// the next value `in_order`. Has an effect in one-lane words and in words of AVX-512 only.
     #[must_use]
     #[inline(always)]
     fn in_order(self) -> Self {
         self
     }
 
-    /// Sum modulo 2^64.
+    /// Returns the sum modulo 2^64.
     #[must_use]
     fn add(self, other: Self) -> Self;
 
-    /// Rotation to the left by `count` bits, 1 to 63.
+    /// Rotates to the left by `count` bits, 1 to 63.
     #[must_use]
     fn rotate_left(self, count: u32) -> Self;
 
-    /// `a ^ b`, with `self` as `a`.
+    /// Returns `self ^ b`.
     #[must_use]
     fn xor(self, b: Self) -> Self;
 
-    /// `a ^ b ^ c`, with `self` as `a`.
+    /// Returns `self ^ b ^ c`.
     #[must_use]
     fn xor3(self, b: Self, c: Self) -> Self;
 
@@ -59,18 +59,18 @@ pub trait Word64: Copy + Sealed {
     #[must_use]
     fn shift_left(self, count: u32) -> Self;
 
-    /// Shifts to the right by `count` bits, 0 to 63; zeros come in.
+    /// Shifts to the right by `count` bits, 0 to 63, and fills with zeros.
     #[must_use]
     fn shift_right(self, count: u32) -> Self;
 
-    /// Runs a function compiled with the instructions of the word.
+    /// Calls a function, compiled with the instructions of the word.
     #[inline(always)]
     fn call<R>(function: impl FnOnce() -> R) -> R {
         function()
     }
 
-    /// Runs a function, which in code that is not optimised has a frame of its own: that of a whole
-    /// kernel of many lanes would not fit into the stack of a thread.
+    /// Calls a function with its own stack frame in unoptimised code. The frame of a whole kernel
+    /// of many lanes would overflow the stack of a thread.
     #[inline(always)]
     fn in_own_frame<R>(function: impl FnOnce() -> R) -> R {
         #[inline(never)]
@@ -84,64 +84,65 @@ pub trait Word64: Copy + Sealed {
         }
     }
 
-    /// Where the lane of `self` is more than that of `other`. Numbers below 2^63 only.
+    /// Returns in which lanes `self` is greater than `other`. Valid for numbers below 2^63 only.
     fn more_than(self, other: Self) -> Self::Mask;
 
-    /// In each lane the lowest `counts` bits of `self`, and above them those of `above`: all of
-    /// `self` where 64 or more are counted.
+    /// Combines the lowest `counts` bits of `self` with the bits of `above` above them, in each
+    /// lane. A count of 64 or more gives all of `self`.
     #[must_use]
     fn below(self, counts: Self, above: Self) -> Self;
 
-    /// In each lane the lowest `lengths % 8` bytes of `self`, and above them those of `above`.
+    /// Combines the lowest `lengths % 8` bytes of `self` with the bytes of `above` above them, in
+    /// each lane.
     #[must_use]
     #[inline(always)]
     fn rest(self, lengths: Self, above: Self) -> Self {
-        // Of a length the lowest three bits, eightfold, which is bits.
+        // The lowest three bits of a length, times eight, are a number of bits.
         let bits = lengths.shift_left(u64::BITS - WORD_LEN.ilog2()).shift_right(u64::BITS - 6);
         self.below(bits, above)
     }
 
-    /// `mask ? yes : no`, lane by lane.
+    /// Returns `mask ? yes : no` in each lane.
     fn select(mask: Self::Mask, yes: Self, no: Self) -> Self;
 
-    /// Words `index` and `index + 1` of the inputs `first .. first + LANES`: lane `i` of the
-    /// results is of input `first + i`.
+    /// Loads words `index` and `index + 1` of the inputs `first .. first + LANES`. Lane `i` of the
+    /// results is from input `first + i`.
     ///
     /// # Panics
-    /// When not all inputs have these words, or the lanes are not all lanes of `source`.
+    /// Panics if an input lacks these words, or if `source` does not have all the lanes.
     fn load_pair<S: Source>(source: &S, first: usize, index: usize) -> [Self; 2];
 
-    /// Word `index` of the inputs `first .. first + LANES`.
+    /// Loads word `index` of the inputs `first .. first + LANES`.
     ///
     /// # Panics
-    /// When not all inputs have it, or the lanes are not all lanes of `source`.
+    /// Panics if an input lacks the word, or if `source` does not have all the lanes.
     fn load_word<S: Source>(source: &S, first: usize, index: usize) -> Self;
 
-    /// The rests of the inputs `first .. first + LANES` as numbers: of each its last `length % 8`
-    /// bytes.
+    /// Loads the last `length % 8` bytes of each of the inputs `first .. first + LANES` as a
+    /// number.
     ///
     /// # Panics
-    /// When the lanes are not all lanes of `source`.
+    /// Panics if `source` does not have all the lanes.
     fn load_rest<S: Source>(source: &S, first: usize) -> Self;
 
-    /// Words `index` and `index + 1` of the inputs `first .. first + LANES`, whether they have them
-    /// or not: with zeros for the bytes beyond their ends.
+    /// Loads words `index` and `index + 1` of the inputs `first .. first + LANES`, with zeros for
+    /// the bytes beyond the end of an input.
     ///
     /// # Panics
-    /// When the lanes are not all lanes of `source`.
+    /// Panics if `source` does not have all the lanes.
     fn load_pair_or_zeros<S: Source>(source: &S, first: usize, index: usize) -> [Self; 2];
 
-    /// Puts those of `numbers` that are within a range to the front of `picked`, in their order,
-    /// and says how many these are. What it writes beyond them is nothing.
+    /// Copies the `numbers` within `range` to the front of `picked`, in order, and returns their
+    /// count. The contents of `picked` after them are unspecified.
     ///
     /// # Panics
-    /// When there is not room for these and [`PICK_ROOM`] more.
+    /// Panics if `picked` has no room for these and [`PICK_ROOM`] more.
     #[inline(always)]
     fn pick(numbers: &[u32], range: RangeInclusive<u32>, picked: &mut [u32]) -> usize {
         let (first, span) = (*range.start(), range.end() - range.start());
         let mut count = 0;
         for &number in numbers {
-            // Without a branch, which no CPU could foresee.
+            // Without a branch, which would be mispredicted.
             picked[count] = number;
             count += usize::from(number.wrapping_sub(first) <= span);
         }
@@ -149,10 +150,11 @@ pub trait Word64: Copy + Sealed {
     }
 }
 
-/// Numbers by which [`Word64::pick`] may write too many.
+/// The number of additional places that [`Word64::pick`] may write to.
 pub const PICK_ROOM: usize = 16;
 
-/// No other crate can make words, which memory safety relies on. This compiles but for the seal:
+/// Other crates cannot implement words, because memory safety relies on them. Only the seal keeps
+/// this from compiling:
 ///
 /// ```compile_fail,E0277
 /// use lanesum_lanes::{Source, Word64};

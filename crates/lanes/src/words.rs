@@ -1,4 +1,4 @@
-//! What a kernel of 64-bit words reads: one input for each lane.
+//! The inputs of kernels of 64-bit words, one for each lane.
 
 use core::marker::PhantomData;
 
@@ -7,22 +7,22 @@ use crate::Word64;
 /// Bytes in a word.
 pub const WORD_LEN: usize = 8;
 
-/// The most lanes that any word of 64 bits has: three registers of eight.
+/// The largest number of lanes of any word of 64 bits: three registers of eight.
 pub const MAX_LANES_64: usize = 24;
 
 /// One input for each of up to [`MAX_LANES_64`] lanes.
 ///
-/// Lanes without an input have an empty one: their results are of no use.
+/// Unused lanes have an empty input, and their results are ignored.
 #[derive(Clone, Debug)]
 pub struct Inputs<'a> {
-    /// Each is valid for reads of as many bytes as `lengths` says, during `'a`.
+    /// Each is valid for reads of `lengths` bytes during `'a`.
     starts: [*const u8; MAX_LANES_64],
     lengths: [u64; MAX_LANES_64],
     inputs: PhantomData<&'a [u8]>,
 }
 
 impl<'a> Inputs<'a> {
-    /// Empty inputs.
+    /// Makes a value with empty inputs.
     #[inline(always)]
     #[must_use]
     pub const fn new() -> Self {
@@ -30,39 +30,39 @@ impl<'a> Inputs<'a> {
         Self { starts: [empty; MAX_LANES_64], lengths: [0; MAX_LANES_64], inputs: PhantomData }
     }
 
-    /// The input of a lane.
+    /// Returns the input of a lane.
     ///
     /// # Panics
-    /// When there is no such lane.
+    /// Panics if there is no such lane.
     #[inline(always)]
     #[must_use]
     pub fn get(&self, lane: usize) -> &'a [u8] {
         let (start, length) = (self.starts[lane], self.lengths[lane]);
-        // SAFETY: the invariant of `starts`. The length came from a slice.
+        // SAFETY: the invariant of `starts`. The length is that of a slice.
         unsafe { core::slice::from_raw_parts(start, length as usize) }
     }
 
-    /// Puts an input into a lane.
+    /// Sets the input of a lane.
     ///
     /// # Panics
-    /// When there is no such lane.
+    /// Panics if there is no such lane.
     #[inline(always)]
     pub fn set(&mut self, lane: usize, input: &'a [u8]) {
         self.starts[lane] = input.as_ptr();
         self.lengths[lane] = input.len() as u64;
     }
 
-    /// The inputs of the first `width` lanes as words. Of these, lanes from `lanes` on read the
-    /// first one's input.
+    /// Returns the inputs of the first `width` lanes as words. The lanes from `lanes` on read the
+    /// input of lane 0.
     ///
     /// # Panics
-    /// When there are not so many lanes.
+    /// Panics if there are fewer lanes.
     #[inline(always)]
     pub fn words(&mut self, lanes: usize, width: usize) -> Words<'_> {
         let (start, length) = (self.starts[0], self.lengths[0]);
         self.starts[lanes..width].fill(start);
         self.lengths[lanes..width].fill(length);
-        // Numbers of whole words differ where lengths differ above the lowest three bits.
+        // Numbers of whole words differ if lengths differ above the lowest three bits.
         let lengths = &self.lengths[..width];
         let differences = lengths.iter().fold(0, |all, other| all | (other ^ length));
         let (shortest, longest) = if differences < WORD_LEN as u64 {
@@ -87,52 +87,54 @@ impl Default for Inputs<'_> {
     }
 }
 
-/// The words of the inputs of all lanes: whole ones, little-endian, and rests of zero to seven
-/// bytes.
+/// The words of the inputs of all lanes: whole little-endian words, and rests of 0 to 7 bytes.
 ///
-/// How many words all of them have is found once, when the value is made, so that kernels load
-/// these without checks for each lane.
+/// The constructor computes once how many words all inputs have, so kernels load these without a
+/// check per lane.
 #[derive(Clone, Copy, Debug)]
 pub struct Words<'a> {
-    /// Those of the first `width` lanes have at least `least` whole words.
+    /// The inputs of the first `width` lanes have at least `least` whole words.
     inputs: &'a Inputs<'a>,
     width: usize,
     least: usize,
     longest: usize,
 }
 
-/// What kernels load words from: the inputs of all lanes.
+/// The inputs of all lanes, from which kernels load words.
 ///
-/// It is sealed, because the words of the instruction sets rely on what it says.
+/// The trait is sealed, because the words of the instruction sets rely on its promises.
 pub trait Source: Copy + sealed::Source {
-    /// The least number of whole words of an input.
+    /// Returns the smallest number of whole words of any input.
     fn least(&self) -> usize;
 
-    /// The length of the longest input, in bytes, or of one with as many whole words.
+    /// Returns the length in bytes of the longest input, or of another one with as many whole
+    /// words.
     fn longest(&self) -> usize;
 
-    /// `M` bytes, which are whole words, from word `index` on of the input of a lane.
+    /// Returns `M` bytes, a multiple of the word length, from word `index` on of the input of a
+    /// lane.
     ///
     /// # Panics
-    /// When these are not within the words that all inputs have, or there is no such lane.
+    /// Panics if the bytes are not within the words that all inputs have, or if there is no such
+    /// lane.
     fn at<const M: usize>(&self, lane: usize, index: usize) -> &[u8; M];
 
-    /// The last eight bytes of the input of a lane.
+    /// Returns the last eight bytes of the input of a lane.
     ///
     /// # Panics
-    /// When some input has no whole word, or there is no such lane.
+    /// Panics if some input has no whole word, or if there is no such lane.
     fn last(&self, lane: usize) -> &[u8; WORD_LEN];
 
-    /// The whole input of a lane.
+    /// Returns the whole input of a lane.
     ///
     /// # Panics
-    /// When there is no such lane.
+    /// Panics if there is no such lane.
     fn input(&self, lane: usize) -> &[u8];
 
-    /// The lengths of the inputs of the lanes `first .. first + W::LANES`, in bytes.
+    /// Returns the lengths in bytes of the inputs of the lanes `first .. first + W::LANES`.
     ///
     /// # Panics
-    /// When there are no such lanes.
+    /// Panics if there are no such lanes.
     fn lengths<W: Word64>(&self, first: usize) -> W;
 }
 
@@ -158,7 +160,7 @@ impl Source for Words<'_> {
     fn at<const M: usize>(&self, lane: usize, index: usize) -> &[u8; M] {
         const { assert!(M.is_multiple_of(WORD_LEN)) };
         assert!(index <= self.least && M / WORD_LEN <= self.least - index && lane < self.width);
-        // SAFETY: every input has `least` words, of which these are some.
+        // SAFETY: every input has `least` words, and these are among them.
         unsafe { &*self.inputs.starts[lane].add(WORD_LEN * index).cast() }
     }
 
@@ -166,7 +168,7 @@ impl Source for Words<'_> {
     fn last(&self, lane: usize) -> &[u8; WORD_LEN] {
         assert!(self.least > 0 && lane < self.width);
         let end = self.inputs.lengths[lane] as usize;
-        // SAFETY: there is a whole word, so the length is at least its.
+        // SAFETY: the input has a whole word, so it is at least that long.
         unsafe { &*self.inputs.starts[lane].add(end - WORD_LEN).cast() }
     }
 
@@ -181,7 +183,7 @@ impl Source for Words<'_> {
     }
 }
 
-/// Records of one length, one for each lane.
+/// Records of `N` bytes, one for each lane.
 #[derive(Clone, Copy, Debug)]
 pub struct Records<'a, const N: usize>(pub &'a [[u8; N]]);
 
@@ -217,8 +219,8 @@ impl<const N: usize> Source for Records<'_, N> {
     }
 }
 
-/// Word `index` of an input as a little-endian number, with zeros in the place of what lies beyond
-/// its end.
+/// Returns word `index` of an input as a little-endian number, with zeros for the bytes beyond its
+/// end.
 #[inline(always)]
 pub(crate) fn word_or_zeros(input: &[u8], index: usize) -> u64 {
     let from = index * WORD_LEN;
@@ -231,19 +233,19 @@ pub(crate) fn word_or_zeros(input: &[u8], index: usize) -> u64 {
     }
 }
 
-/// The last `length % 8` bytes of an input as a little-endian number: 0 to 7 of them. Reads within
-/// the input alone.
+/// Returns the last `length % 8` bytes of an input, 0 to 7, as a little-endian number. Reads only
+/// within the input.
 #[inline(always)]
 #[must_use]
 pub fn rest_of(input: &[u8]) -> u64 {
     match input.last_chunk() {
-        // In two shifts, since one of 64 is none.
+        // In two shifts, because a shift by 64 would have no effect.
         Some(&end) => u64::from_le_bytes(end) >> 8 >> (56 - 8 * (input.len() % WORD_LEN)),
         None => short(input),
     }
 }
 
-/// Fewer than eight bytes as a number, in overlapping pieces.
+/// Returns fewer than eight bytes as a number, read in overlapping pieces.
 #[inline(always)]
 fn short(bytes: &[u8]) -> u64 {
     if let (Some(&start), Some(&end)) = (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {

@@ -8,7 +8,7 @@ use std::process::Command;
 
 use lanesum_lanes::Backend;
 
-/// What QEMU is told to imitate, and what must be chosen there.
+/// The CPU that QEMU imitates, and the backend that must be chosen.
 const CPUS: [(&str, &str); 6] = [
     ("qemu64", "sse2"),
     ("Nehalem", "sse2"),
@@ -16,14 +16,14 @@ const CPUS: [(&str, &str); 6] = [
     ("SandyBridge", "sse2"),
     ("Haswell", "avx2"),
     ("Haswell,-avx2", "sse2"),
-    // What AVX2 needs of the system: that it saves the wide registers.
+    // AVX2 requires that the system saves the wide registers.
     ("Haswell,-xsave", "sse2"),
 ];
 
 const QEMU: &str = "qemu-x86_64";
 
 #[test]
-fn other_cpus_get_the_backend_that_they_can_run() {
+fn masked_cpu_features_lower_the_backend() {
     if Command::new(QEMU).arg("--version").output().is_err() {
         println!("SKIPPED: {QEMU} is not installed");
         return;

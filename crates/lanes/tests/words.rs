@@ -1,5 +1,5 @@
-//! Words of 64 bits: loads give what the inputs have, in every backend and width, and read nothing
-//! beyond them, not even where the next byte is on a page that may not be read.
+//! Words of 64 bits: loads return the bytes of the inputs, in every backend and width, and read
+//! nothing beyond them, not even where the next byte is on a page that may not be read.
 
 use std::ffi::c_void;
 use std::ops::RangeInclusive;
@@ -19,7 +19,7 @@ struct Page {
 impl Page {
     fn new() -> Self {
         let (size, access) = (page_size(), ProtFlags::READ | ProtFlags::WRITE);
-        // SAFETY: a new mapping at a place of the system's choice belongs to no other.
+        // SAFETY: a new mapping at an address that the system chooses belongs to no other code.
         let start =
             unsafe { mmap_anonymous(std::ptr::null_mut(), 3 * size, access, MapFlags::PRIVATE) };
         let start = start.expect("three pages");
@@ -50,7 +50,7 @@ impl Page {
 
 impl Drop for Page {
     fn drop(&mut self) {
-        // SAFETY: the mapping of `new`; no reference to it outlives `self`.
+        // SAFETY: the mapping is from `new`, and no reference to it outlives `self`.
         unsafe { munmap(self.start, 3 * page_size()) }.expect("it is mapped");
     }
 }
@@ -107,7 +107,7 @@ fn expect<W: Word64>(found: W, inputs: &[&[u8]], expected: impl Fn(&[u8]) -> u64
     }
 }
 
-/// Every width of every backend that the CPU has.
+/// Returns every width of every backend of the CPU.
 fn each_width(mut test: impl FnMut(Backend, usize)) {
     for backend in Backend::available() {
         backend.widths_64().iter().for_each(|&width| test(backend, width));
@@ -133,7 +133,7 @@ fn inputs_end_where_the_page_ends_or_begin_where_it_begins() {
         for length in 0..=70 {
             check(backend, width, &vec![last(length); width]);
             check(backend, width, &vec![&bytes[..length]; width]);
-            // Another number of whole words in each lane, and some lanes idle.
+            // A different number of whole words in each lane, and some idle lanes.
             let ragged: Vec<&[u8]> =
                 (0..width).map(|lane| last((length + 5 * lane) % 71)).collect();
             check(backend, width, &ragged);
@@ -162,7 +162,7 @@ fn records_end_where_the_page_ends() {
     of::<45>(page.bytes());
 }
 
-/// The places, before sorting, of so many pieces in their order.
+/// Returns the places before sorting of a number of sorted pieces.
 fn places_of(sorted: &ShortPieces<'_>, count: usize) -> Vec<usize> {
     let (mut ranks, mut places) = (vec![usize::MAX; count], vec![usize::MAX; count]);
     let (some, all) = (count / 2, (0..count).collect::<Vec<_>>());
@@ -197,7 +197,7 @@ impl Kernel64 for SortedLoads<'_> {
 
         for first in 0..=count - W::LANES {
             let places = &places[first..][..W::LANES];
-            // Of each lane all bytes up to the end of the buffer, and the piece alone.
+            // For each lane, all bytes up to the end of the buffer, and only the piece.
             let ends = places.iter().map(|&place| [offsets[place], offsets[place + 1]]);
             let (all, pieces): (Vec<&[u8]>, Vec<&[u8]>) = ends
                 .map(|[start, end]| {
@@ -242,7 +242,7 @@ fn short_pieces_end_where_the_page_ends() {
     }
 }
 
-/// Sorts pieces of a mebibyte. They must be short ones, and nothing but pieces.
+/// Sorts pieces of 1 MiB, which must be short and have valid offsets.
 struct Sort<'a, O>(&'a [O]);
 
 impl<O: Offset> Kernel64 for Sort<'_, O> {
@@ -261,7 +261,7 @@ impl<O: Offset> Kernel64 for Sort<'_, O> {
 }
 
 #[test]
-fn pieces_that_are_not_short_are_not_sorted() {
+fn long_pieces_are_not_sorted() {
     each_width(|backend, width| {
         let offsets = |length: u64| (0..=CHUNK as u64).map(|i| i * length).collect::<Vec<_>>();
         assert!(backend.run_64(width, Sort(&offsets(127))));
@@ -274,13 +274,13 @@ fn pieces_that_are_not_short_are_not_sorted() {
 }
 
 #[test]
-fn what_is_no_piece_is_not_sorted() {
+fn invalid_offsets_are_not_sorted() {
     let all = 1_u64 << 20;
     each_width(|backend, width| {
         assert!(backend.run_64(width, Sort(&[all - 2, all - 1, all])));
         assert!(!backend.run_64(width, Sort(&[all - 1, all, all + 1])));
-        // Some fall: in the middle, at both ends, by a whole turn of numbers, to where short ones
-        // would lead.
+        // Some offsets fall: in the middle, at both ends, by a wrap of the numbers, to valid
+        // places.
         assert!(!backend.run_64(width, Sort(&[5_u64, 4, 6])));
         assert!(!backend.run_64(width, Sort(&[5_u64, 6, 4])));
         assert!(!backend.run_64(width, Sort(&[0_u64, (1 << 32) + 5, 10])));
@@ -297,7 +297,7 @@ fn what_is_no_piece_is_not_sorted() {
 
 #[test]
 #[should_panic(expected = "places.len() == self.count")]
-fn values_are_not_scattered_into_fewer_places() {
+fn scatter_into_too_few_places_is_refused() {
     struct Scatter;
 
     impl Kernel64 for Scatter {
@@ -315,7 +315,7 @@ fn values_are_not_scattered_into_fewer_places() {
 }
 
 #[test]
-fn numbers_within_a_range_are_picked() {
+fn pick_selects_the_numbers_in_a_range() {
     struct Pick<'a>(&'a [u32], RangeInclusive<u32>);
 
     impl Kernel64 for Pick<'_> {
@@ -343,9 +343,9 @@ fn numbers_within_a_range_are_picked() {
     });
 }
 
-/// The operations, against those of plain numbers.
+/// Compares the operations with those of plain numbers.
 #[test]
-fn every_width_computes_as_one_lane() {
+fn every_width_agrees_with_one_lane() {
     struct Operations([u64; MAX_LANES_64], [u64; MAX_LANES_64]);
 
     impl Kernel64 for Operations {
@@ -407,7 +407,7 @@ fn every_width_computes_as_one_lane() {
 }
 
 #[test]
-fn rests_are_as_defined() {
+fn the_last_word_matches_its_definition() {
     let bytes: [u8; 40] = std::array::from_fn(|i| 0xf0 ^ i as u8);
     for length in 0..=bytes.len() {
         let input = &bytes[..length];

@@ -1,48 +1,48 @@
-//! The algorithms: one table.
+//! The table of algorithms.
 //!
-//! An algorithm is one entry of `algorithms!` below, one line of the engine, where it says how it
-//! is computed, and one bit of the catalog, where it does without a key. Everything else is
-//! derived: names on the command line, in help and in messages, tags of lines, lengths, and which
-//! algorithm a line without a tag is of.
+//! An algorithm has three places: one entry of `algorithms!` below, one line of the engine that
+//! computes it, and one bit of the catalog if it works without a key. All else is derived from the
+//! entry: names on the command line, in help and in messages, tags and digest lengths, and the
+//! algorithm of lines without a tag.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// What there is to say about an algorithm.
+/// The description of an algorithm.
 struct Description {
-    /// On the command line, in lower case.
+    /// The name on the command line, in lower case.
     name: &'static str,
-    /// What else it may be called there.
+    /// Other names on the command line.
     aliases: &'static [&'static str],
-    /// In a tagged line that is written.
+    /// The tag in written lines.
     tag: &'static str,
-    /// In tagged lines of other programs.
+    /// The tags in lines of other programs.
     other_tags: &'static [&'static str],
-    /// Of a digest, in bytes.
+    /// The length of a digest in bytes.
     digest_len: usize,
     key: TakesKey,
-    told_by_digits: Told,
+    untagged_in: UntaggedIn,
 }
 
-/// Whether an algorithm takes a key, and of how many bytes.
+/// Whether an algorithm takes a key, and the length of the key in bytes.
 enum TakesKey {
     No,
-    /// It does without one as well.
+    /// The algorithm also works without a key.
     Optional(usize),
     Required(usize),
 }
 
-/// In which lists the digits of a line without a tag tell that it is of an algorithm. In either
-/// kind one algorithm at most has as many digits.
+/// In which lists the number of digits of an untagged line identifies the algorithm. In each kind
+/// of list every number of digits belongs to at most one algorithm.
 #[derive(PartialEq, Eq)]
-enum Told {
-    /// In none: another algorithm has as many digits, and lines of that are more common.
+enum UntaggedIn {
+    /// In no list, because another, more common algorithm has the same number of digits.
     Nowhere,
     WithoutKey,
     WithKey,
 }
 
-/// What an entry leaves out.
+/// The defaults of an entry.
 const DEFAULT: Description = Description {
     name: "",
     aliases: &[],
@@ -50,7 +50,7 @@ const DEFAULT: Description = Description {
     other_tags: &[],
     digest_len: 0,
     key: TakesKey::No,
-    told_by_digits: Told::Nowhere,
+    untagged_in: UntaggedIn::Nowhere,
 };
 
 /// Makes [`Algorithm`] and its table of descriptions, in the order of the entries.
@@ -72,17 +72,17 @@ macro_rules! algorithms {
 }
 
 algorithms! {
-    /// MD5, RFC 1321: 16 bytes. Finds accidents, not attackers.
-    Md5 { name: "md5", tag: "MD5", digest_len: 16, told_by_digits: Told::WithoutKey }
-    /// SHA-1, FIPS 180-4: 20 bytes. Broken against attackers.
-    Sha1 { name: "sha1", tag: "SHA1", digest_len: 20, told_by_digits: Told::WithoutKey }
+    /// MD5, RFC 1321: 16 bytes. Detects accidental changes, not attacks.
+    Md5 { name: "md5", tag: "MD5", digest_len: 16, untagged_in: UntaggedIn::WithoutKey }
+    /// SHA-1, FIPS 180-4: 20 bytes. Not secure against attacks.
+    Sha1 { name: "sha1", tag: "SHA1", digest_len: 20, untagged_in: UntaggedIn::WithoutKey }
     /// SHA-224, FIPS 180-4: 28 bytes. OpenSSL 3 calls it `SHA2-224`.
     Sha224 {
         name: "sha224",
         tag: "SHA224",
         other_tags: &["SHA2-224"],
         digest_len: 28,
-        told_by_digits: Told::WithoutKey,
+        untagged_in: UntaggedIn::WithoutKey,
     }
     /// SHA-256, FIPS 180-4: 32 bytes. OpenSSL 3 calls it `SHA2-256`.
     Sha256 {
@@ -90,7 +90,7 @@ algorithms! {
         tag: "SHA256",
         other_tags: &["SHA2-256"],
         digest_len: 32,
-        told_by_digits: Told::WithoutKey,
+        untagged_in: UntaggedIn::WithoutKey,
     }
     /// SHA-512, FIPS 180-4: 64 bytes. OpenSSL 3 calls it `SHA2-512`.
     Sha512 {
@@ -98,26 +98,26 @@ algorithms! {
         tag: "SHA512",
         other_tags: &["SHA2-512"],
         digest_len: 64,
-        told_by_digits: Told::WithoutKey,
+        untagged_in: UntaggedIn::WithoutKey,
     }
-    /// BLAKE3 with its default output of 32 bytes; in its keyed mode where there is a key.
+    /// BLAKE3 with its default output of 32 bytes. With a key it uses the keyed mode.
     Blake3 {
         name: "blake3",
         tag: "BLAKE3",
         digest_len: 32,
         key: TakesKey::Optional(32),
-        told_by_digits: Told::WithKey,
+        untagged_in: UntaggedIn::WithKey,
     }
     /// XXH3 of 128 bits, in the canonical (big-endian) form that `xxhsum -H2` prints: 16 bytes.
     Xxh128 { name: "xxh128", aliases: &["xxh3"], tag: "XXH128", digest_len: 16 }
     /// XXH3 of 64 bits, as `xxhsum -H3` prints it: 8 bytes.
     Xxh3_64 { name: "xxh3-64", aliases: &["xxh3_64"], tag: "XXH3", digest_len: 8 }
-    /// XXH64, which `xxhsum` prints unless told otherwise: 8 bytes.
-    Xxh64 { name: "xxh64", tag: "XXH64", digest_len: 8, told_by_digits: Told::WithoutKey }
+    /// XXH64, as `xxhsum` prints it by default: 8 bytes.
+    Xxh64 { name: "xxh64", tag: "XXH64", digest_len: 8, untagged_in: UntaggedIn::WithoutKey }
     /// XXH32, as `xxhsum -H0` prints it: 4 bytes.
     Xxh32 { name: "xxh32", tag: "XXH32", digest_len: 4 }
     /// CRC-32C (Castagnoli), big-endian: 4 bytes.
-    Crc32c { name: "crc32c", tag: "CRC32C", digest_len: 4, told_by_digits: Told::WithoutKey }
+    Crc32c { name: "crc32c", tag: "CRC32C", digest_len: 4, untagged_in: UntaggedIn::WithoutKey }
     /// CRC-32 of zip, gzip and SFV lists, big-endian: 4 bytes. RHash writes its tag.
     Crc32 { name: "crc32", tag: "CRC32", digest_len: 4 }
     /// SipHash-2-4 under a key: 8 bytes, in the order of the reference implementation.
@@ -126,7 +126,7 @@ algorithms! {
         tag: "SIPHASH24",
         digest_len: 8,
         key: TakesKey::Required(16),
-        told_by_digits: Told::WithKey,
+        untagged_in: UntaggedIn::WithKey,
     }
     /// SipHash-1-3 under a key: 8 bytes.
     Siphash13 {
@@ -141,7 +141,7 @@ algorithms! {
         tag: "SIPHASH24-128",
         digest_len: 16,
         key: TakesKey::Required(16),
-        told_by_digits: Told::WithKey,
+        untagged_in: UntaggedIn::WithKey,
     }
     /// SipHash-1-3 of 128 bits under a key: 16 bytes.
     Siphash13Wide {
@@ -152,7 +152,7 @@ algorithms! {
     }
 }
 
-/// The longest digest, in bytes.
+/// The length of the longest digest in bytes.
 pub(crate) const LONGEST_DIGEST: usize = {
     let (mut longest, mut index) = (0, 0);
     while index < TABLE.len() {
@@ -169,7 +169,7 @@ impl Algorithm {
         &TABLE[self as usize]
     }
 
-    /// The name on the command line: `md5`, `sha256`, `xxh128`.
+    /// Returns the name on the command line: `md5`, `sha256`, `xxh128`.
     ///
     /// ```
     /// # use lanesum_list::Algorithm;
@@ -181,7 +181,7 @@ impl Algorithm {
         self.description().name
     }
 
-    /// What else it may be called on the command line.
+    /// Returns the other names on the command line.
     ///
     /// ```
     /// # use lanesum_list::Algorithm;
@@ -194,7 +194,7 @@ impl Algorithm {
         self.description().aliases
     }
 
-    /// The tag in a BSD line, `MD5 (name) = ...`: as GNU cksum, b3sum and xxhsum write it.
+    /// Returns the tag in a BSD line, `MD5 (name) = ...`, as GNU cksum, b3sum and xxhsum write it.
     ///
     /// ```
     /// # use lanesum_list::Algorithm;
@@ -205,7 +205,7 @@ impl Algorithm {
         self.description().tag
     }
 
-    /// Whether a tagged line of some program calls the algorithm so.
+    /// Returns whether a program writes tagged lines of the algorithm with this tag.
     ///
     /// ```
     /// # use lanesum_list::Algorithm;
@@ -218,13 +218,13 @@ impl Algorithm {
         self.tags().any(|known| known.as_bytes() == tag)
     }
 
-    /// Every tag of the algorithm, its own first.
+    /// Returns all tags of the algorithm, its own first.
     pub(crate) fn tags(self) -> impl Iterator<Item = &'static str> {
         let Description { tag, other_tags, .. } = self.description();
         [*tag].into_iter().chain(other_tags.iter().copied())
     }
 
-    /// Length of a digest in bytes.
+    /// Returns the length of a digest in bytes.
     ///
     /// ```
     /// # use lanesum_list::Algorithm;
@@ -235,7 +235,8 @@ impl Algorithm {
         self.description().digest_len
     }
 
-    /// Length in bytes of the key that it takes, if it takes any. BLAKE3 does without one as well.
+    /// Returns the length of the key in bytes, or `None` if the algorithm takes no key. BLAKE3 also
+    /// works without a key.
     ///
     /// ```
     /// # use lanesum_list::Algorithm;
@@ -250,15 +251,15 @@ impl Algorithm {
         }
     }
 
-    pub(crate) fn is_told_without_key(&self) -> bool {
-        self.description().told_by_digits == Told::WithoutKey
+    pub(crate) fn is_identified_without_key(&self) -> bool {
+        self.description().untagged_in == UntaggedIn::WithoutKey
     }
 
-    pub(crate) fn is_told_with_key(&self) -> bool {
-        self.description().told_by_digits == Told::WithKey
+    pub(crate) fn is_identified_with_key(&self) -> bool {
+        self.description().untagged_in == UntaggedIn::WithKey
     }
 
-    /// Whether it cannot do without a key.
+    /// Returns whether the algorithm requires a key.
     ///
     /// ```
     /// # use lanesum_list::Algorithm;
@@ -276,12 +277,12 @@ impl fmt::Display for Algorithm {
     }
 }
 
-/// A name that is no algorithm's.
+/// The error for a name that is not an algorithm.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 #[error("unknown algorithm '{0}'; known are {known}", known = known())]
 pub struct UnknownAlgorithm(String);
 
-/// The names of all algorithms, as a sentence lists them.
+/// Writes the names of all algorithms as a sentence lists them.
 fn known() -> String {
     let [names @ .., last] = &Algorithm::ALL.map(Algorithm::name);
     format!("{} and {last}", names.join(", "))
@@ -290,7 +291,7 @@ fn known() -> String {
 impl FromStr for Algorithm {
     type Err = UnknownAlgorithm;
 
-    /// The algorithm of a name or an alias, in any case.
+    /// Parses a name or an alias, in upper or lower case.
     fn from_str(name: &str) -> Result<Self, UnknownAlgorithm> {
         let is_called = |known: &&str| known.eq_ignore_ascii_case(name);
         Self::ALL
@@ -318,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn every_entry_is_whole_and_like_no_other() {
+    fn every_algorithm_is_complete_and_unique() {
         let mut names: Vec<_> = Vec::new();
         let mut tags: Vec<_> = Vec::new();
         for algorithm in Algorithm::ALL {
@@ -326,7 +327,8 @@ mod tests {
             names.extend(called.map(str::to_ascii_lowercase));
             tags.extend(algorithm.tags().map(str::to_ascii_lowercase));
             assert!((1..=LONGEST_DIGEST).contains(&algorithm.digest_len()), "{algorithm}");
-            // A name would end at a blank, and a line's name begins at the parenthesis.
+            // A tag must not contain a blank, which ends it, or a parenthesis, which starts the
+            // file name.
             let is_word = |byte: u8| byte.is_ascii_alphanumeric() || b"-/_".contains(&byte);
             assert!(names.iter().chain(&tags).all(|name| name.bytes().all(is_word)), "{algorithm}");
         }
@@ -338,13 +340,18 @@ mod tests {
     }
 
     #[test]
-    fn digits_tell_one_algorithm_at_most() {
-        for told in [Algorithms::told_without_key(), Algorithms::told_with_key()] {
-            let mut lengths: Vec<_> = told.iter().map(Algorithm::digest_len).collect();
+    fn a_digest_length_names_at_most_one_algorithm() {
+        for algorithms in [Algorithms::identified_without_key(), Algorithms::identified_with_key()]
+        {
+            let mut lengths: Vec<_> = algorithms.iter().map(Algorithm::digest_len).collect();
             lengths.sort_unstable();
-            assert!(lengths.is_sorted_by(|a, b| a < b), "{told:?}");
+            assert!(lengths.is_sorted_by(|a, b| a < b), "{algorithms:?}");
         }
-        assert!(Algorithms::told_without_key().iter().all(|algorithm| !algorithm.needs_key()));
-        assert!(Algorithms::told_with_key().iter().all(|algorithm| algorithm.key_len().is_some()));
+        assert!(
+            Algorithms::identified_without_key().iter().all(|algorithm| !algorithm.needs_key())
+        );
+        assert!(
+            Algorithms::identified_with_key().iter().all(|algorithm| algorithm.key_len().is_some())
+        );
     }
 }

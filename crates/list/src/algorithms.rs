@@ -1,8 +1,8 @@
-//! A set of algorithms.
+//! Sets of algorithms.
 
 use crate::Algorithm;
 
-/// A set of algorithms, those that are computed in one read for instance. Iterates in the order of
+/// A set of algorithms, for example those that are computed in one read. Iterates in the order of
 /// [`Algorithm::ALL`].
 ///
 /// ```
@@ -17,65 +17,67 @@ pub struct Algorithms(u32);
 const _: () = assert!(Algorithm::ALL.len() <= u32::BITS as usize, "each algorithm has a bit");
 
 impl Algorithms {
-    /// No algorithm.
+    /// The empty set.
     pub const NONE: Self = Self(0);
 
-    /// Every algorithm.
+    /// The set of all algorithms.
     pub const ALL: Self = Self(u32::MAX >> (u32::BITS as usize - Algorithm::ALL.len()));
 
-    /// Those that a line without a tag is of when it has as many digits, in a list without a key.
-    pub(crate) fn told_without_key() -> Self {
-        Self::ALL.iter().filter(|it| it.is_told_without_key()).collect()
+    /// Returns the algorithms that the length of an untagged line identifies, in a list without a
+    /// key.
+    pub(crate) fn identified_without_key() -> Self {
+        Self::ALL.iter().filter(|it| it.is_identified_without_key()).collect()
     }
 
-    /// Those that it is of in a list that was made with a key.
-    pub(crate) fn told_with_key() -> Self {
-        Self::ALL.iter().filter(|it| it.is_told_with_key()).collect()
+    /// Returns the algorithms that the length of an untagged line identifies, in a list made with a
+    /// key.
+    pub(crate) fn identified_with_key() -> Self {
+        Self::ALL.iter().filter(|it| it.is_identified_with_key()).collect()
     }
 
-    /// This set and one more.
+    /// Returns the set with one more algorithm.
     #[must_use]
     pub const fn with(self, algorithm: Algorithm) -> Self {
         Self(self.0 | 1 << algorithm as u8)
     }
 
-    /// This set but for one.
+    /// Returns the set without one algorithm.
     #[must_use]
     pub const fn without(self, algorithm: Algorithm) -> Self {
         Self(self.0 & !(1 << algorithm as u8))
     }
 
-    /// The algorithms of either set.
+    /// Returns the algorithms that are in one or both sets.
     #[must_use]
     pub const fn union(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
-    /// The algorithms of both sets.
+    /// Returns the algorithms that are in both sets.
     #[must_use]
     pub const fn intersection(self, other: Self) -> Self {
         Self(self.0 & other.0)
     }
 
-    /// The algorithms of this set that are not in the other.
+    /// Returns the algorithms of this set that are not in the other one.
     #[must_use]
     pub const fn difference(self, other: Self) -> Self {
         Self(self.0 & !other.0)
     }
 
-    /// Whether the set holds the algorithm.
+    /// Returns whether the set contains the algorithm.
     #[must_use]
     pub const fn contains(self, algorithm: Algorithm) -> bool {
         self.0 & (1 << algorithm as u8) != 0
     }
 
-    /// Whether the set holds none.
+    /// Returns whether the set is empty.
     #[must_use]
     pub const fn is_empty(self) -> bool {
         self.0 == 0
     }
 
-    /// The algorithms of the set.
+    /// Returns the algorithms of the set, in the order of [`Algorithm::ALL`].
     pub fn iter(self) -> impl Iterator<Item = Algorithm> {
         Algorithm::ALL.into_iter().filter(move |&algorithm| self.contains(algorithm))
     }
@@ -98,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_set_holds_what_was_put_in() {
+    fn a_set_contains_the_inserted_algorithms() {
         let set: Algorithms = [Algorithm::Sha256, Algorithm::Md5].into_iter().collect();
         assert_eq!(set.iter().collect::<Vec<_>>(), [Algorithm::Md5, Algorithm::Sha256]);
         assert!(!set.contains(Algorithm::Crc32c));

@@ -1,8 +1,8 @@
-//! Which lines a list may hold, and how those without a tag are understood.
+//! Dialects: the lines that a list may contain, and the algorithm of untagged lines.
 
 use crate::{Algorithm, Algorithms, Ending};
 
-/// Which lines a list may hold.
+/// The lines that a list may contain, and the algorithm of its untagged lines.
 ///
 /// ```
 /// use lanesum_list::formats::{Format, Line, Mixed};
@@ -23,13 +23,14 @@ use crate::{Algorithm, Algorithms, Ending};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dialect {
-    /// The algorithms whose tagged lines are read.
+    /// The algorithms of tagged lines that are read.
     pub(crate) tagged: Algorithms,
-    /// The algorithms that an untagged line may be of: the first that has as many digits.
+    /// The algorithms of untagged lines. The first one with the right number of digits applies.
     pub(crate) untagged: Algorithms,
-    /// Also what GNU's programs for one algorithm do not read: digits in base64, a padded tag.
+    /// Whether to read digits in base64 and padded tags, which the GNU programs for one algorithm
+    /// do not read.
     pub(crate) is_lenient: bool,
-    /// A NUL ends a name, as it ends a string in C; otherwise it makes a line malformed.
+    /// Whether a NUL ends a name, as it ends a string in C. Otherwise a NUL makes a line malformed.
     pub(crate) nul_ends_names: bool,
     pub(crate) ending: Ending,
     /// Whether digests are written in base64.
@@ -37,8 +38,8 @@ pub struct Dialect {
 }
 
 impl Dialect {
-    /// Lines of one algorithm only, in hexadecimal, as GNU md5sum, sha256sum and their like read
-    /// them: what follows a NUL in a name is not looked at.
+    /// Accepts hexadecimal lines of one algorithm only, as GNU md5sum, sha256sum and similar
+    /// programs do. A NUL ends a name.
     #[must_use]
     pub fn only(algorithm: Algorithm) -> Self {
         Self {
@@ -51,13 +52,14 @@ impl Dialect {
         }
     }
 
-    /// Lines of any algorithm, in hexadecimal or base64. An untagged line's algorithm is told by
-    /// its number of hexadecimal digits, if it is one that this [`tells`](Self::tells).
+    /// Accepts lines of any algorithm, in hexadecimal or base64. The number of hexadecimal digits
+    /// identifies the algorithm of an untagged line, if the dialect
+    /// [`identifies`](Self::identifies) it.
     #[must_use]
     pub fn any() -> Self {
         Self {
             tagged: Algorithms::ALL,
-            untagged: Algorithms::told_without_key(),
+            untagged: Algorithms::identified_without_key(),
             is_lenient: true,
             nul_ends_names: false,
             ending: Ending::Newline,
@@ -65,37 +67,37 @@ impl Dialect {
         }
     }
 
-    /// As [`any`](Self::any), but an untagged line may have as many digits as any algorithm's: for
-    /// telling lists from other files.
+    /// Like [`any`](Self::any), but accepts untagged lines with the number of digits of any
+    /// algorithm. Used to distinguish lists from other files.
     pub(crate) fn of_any_length() -> Self {
         Self { untagged: Algorithms::ALL, ..Self::any() }
     }
 
-    /// As [`any`](Self::any), but untagged lines are of this algorithm.
+    /// Like [`any`](Self::any), but untagged lines have the given algorithm.
     #[must_use]
     pub fn untagged_as(algorithm: Algorithm) -> Self {
         Self::any().with_untagged(algorithm)
     }
 
-    /// Lines of these algorithms, those that take a key, and no others: they would pass for proof
-    /// that whoever wrote the list had the key. An untagged line's algorithm is told by its number
-    /// of hexadecimal digits, if it is one that this [`tells`](Self::tells).
+    /// Accepts only lines of the given algorithms, which must take a key. Other lines would not
+    /// prove that the author of the list had the key. The number of hexadecimal digits identifies
+    /// the algorithm of an untagged line, if the dialect [`identifies`](Self::identifies) it.
     #[must_use]
     pub fn keyed(algorithms: Algorithms) -> Self {
         Self {
             tagged: algorithms,
-            untagged: Algorithms::told_with_key().intersection(algorithms),
+            untagged: Algorithms::identified_with_key().intersection(algorithms),
             ..Self::any()
         }
     }
 
-    /// The same, but untagged lines are of this algorithm.
+    /// Returns the dialect with the given algorithm for untagged lines.
     #[must_use]
     pub fn with_untagged(self, algorithm: Algorithm) -> Self {
         Self { untagged: algorithm.into(), ..self }
     }
 
-    /// The same with lines that end otherwise. It is [`Ending::Newline`] unless set.
+    /// Returns the dialect with another line ending. The default is [`Ending::Newline`].
     ///
     /// ```
     /// # use lanesum_list::{Dialect, Ending};
@@ -107,8 +109,8 @@ impl Dialect {
         Self { ending, ..self }
     }
 
-    /// The same with digests that are written in base64, as `cksum --base64` and the `Content-MD5`
-    /// of HTTP have them. Formats read both.
+    /// Returns the dialect with digests written in base64, as `cksum --base64` and the HTTP header
+    /// `Content-MD5` have them. Formats read both.
     ///
     /// ```
     /// use lanesum_list::formats::{Format, Tag};
@@ -125,28 +127,28 @@ impl Dialect {
         Self { writes_base64: true, ..self }
     }
 
-    /// What ends a line.
+    /// Returns the line ending.
     #[must_use]
     pub const fn ending(&self) -> Ending {
         self.ending
     }
 
-    /// Whether an untagged line of this algorithm is read as one.
+    /// Returns whether an untagged line of this algorithm is read as this algorithm.
     ///
     /// ```
     /// # use lanesum_list::{Algorithm, Dialect};
-    /// assert!(Dialect::any().tells(Algorithm::Sha256));
-    /// // As many digits as SHA-256, which it is taken for.
-    /// assert!(!Dialect::any().tells(Algorithm::Blake3));
+    /// assert!(Dialect::any().identifies(Algorithm::Sha256));
+    /// // BLAKE3 has as many digits as SHA-256 and is taken for it.
+    /// assert!(!Dialect::any().identifies(Algorithm::Blake3));
     /// ```
     #[must_use]
-    pub fn tells(&self, algorithm: Algorithm) -> bool {
+    pub fn identifies(&self, algorithm: Algorithm) -> bool {
         let has_as_many = |other: &Algorithm| other.digest_len() == algorithm.digest_len();
         self.untagged.iter().find(has_as_many) == Some(algorithm)
     }
 
-    /// The other algorithms of its lines that have as many digits as this one: what an untagged
-    /// line may be of that is read as this.
+    /// Returns the other algorithms of the dialect with as many digits as this one. An untagged
+    /// line that is read as this algorithm may have one of these instead.
     ///
     /// ```
     /// # use lanesum_list::{Algorithm, Dialect};

@@ -1,4 +1,4 @@
-//! A digest of any algorithm, as a value.
+//! Digests of any algorithm.
 
 use std::fmt;
 
@@ -8,9 +8,8 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use crate::Algorithm;
 use crate::algorithm::LONGEST_DIGEST;
 
-/// The digest of one input under one algorithm. They are in the order of their algorithms, then of
-/// their bytes.
-// What lies behind a digest's bytes is zeros.
+/// The digest of an input under an algorithm. Digests are ordered by algorithm, then by bytes.
+// The bytes after the digest are zeros.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Digest {
     algorithm: Algorithm,
@@ -18,7 +17,7 @@ pub struct Digest {
 }
 
 impl Digest {
-    /// A digest from its bytes; `None` when their number is not the algorithm's.
+    /// Makes a digest from its bytes. Returns `None` if the length is not that of the algorithm.
     ///
     /// ```
     /// # use lanesum_list::{Algorithm, Digest};
@@ -33,7 +32,8 @@ impl Digest {
         (digest.len() == algorithm.digest_len()).then_some(Self { algorithm, bytes })
     }
 
-    /// A digest from hexadecimal digits of either case; `None` when they are not exactly that.
+    /// Parses a digest in hexadecimal digits of either case. Returns `None` for invalid digits or a
+    /// wrong length.
     ///
     /// ```
     /// # use lanesum_list::{Algorithm, Digest};
@@ -56,13 +56,13 @@ impl Digest {
         (all < 16).then_some(Self { algorithm, bytes })
     }
 
-    /// The algorithm that made it.
+    /// Returns the algorithm of the digest.
     #[must_use]
     pub const fn algorithm(&self) -> Algorithm {
         self.algorithm
     }
 
-    /// Its bytes, [`Algorithm::digest_len`] of them.
+    /// Returns the [`Algorithm::digest_len`] bytes of the digest.
     #[must_use]
     pub fn as_bytes(&self) -> &[u8] {
         &self.bytes[..self.algorithm.digest_len()]
@@ -86,8 +86,8 @@ impl Digest {
         out.extend_from_slice(hex[..bytes.len()].as_flattened());
     }
 
-    /// Appends the digest in base64, with its padding: as `Content-MD5` has it, and CRC-32C in
-    /// Google's storage.
+    /// Appends the digest in base64 with padding, as in `Content-MD5` and in CRC-32C values of
+    /// Google Cloud Storage.
     ///
     /// ```
     /// # use lanesum_list::{Algorithm, Digest};
@@ -104,7 +104,7 @@ impl Digest {
     }
 }
 
-/// The value of each hexadecimal digit of either case; 255 of any other byte.
+/// The value of each hexadecimal digit of either case, and 255 for all other bytes.
 const VALUES: [u8; 256] = {
     let mut values = [u8::MAX; 256];
     let mut value = 0;
@@ -134,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn hex_of_either_case_comes_back_in_lower() {
+    fn hex_of_either_case_prints_in_lower_case() {
         let digest = Digest::from_hex(Algorithm::Crc32c, b"E3069283").unwrap();
         assert_eq!(digest.as_bytes(), [0xe3, 0x06, 0x92, 0x83]);
         let mut hex = Vec::new();
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn digests_are_keys_in_order() {
+    fn digests_are_ordered_map_keys() {
         let crc = |bytes: [u8; 4]| Digest::new(Algorithm::Crc32c, &bytes).unwrap();
         let md5 = Digest::new(Algorithm::Md5, &[0; 16]).unwrap();
         let sorted = [md5, crc([0, 0, 0, 1]), crc([0, 1, 0, 0]), crc([9, 0, 0, 0])];
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_digest_is_none() {
+    fn invalid_hex_is_not_a_digest() {
         for hex in ["", "e306928", "e30692833", "e306928g", "e30692\u{e9}"] {
             assert_eq!(Digest::from_hex(Algorithm::Crc32c, hex.as_bytes()), None, "{hex}");
         }

@@ -1,4 +1,4 @@
-//! The digest in a line: hexadecimal, or base64 where that is allowed.
+//! The digest in a line, in hexadecimal or, if allowed, in base64.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD as BASE64, URL_SAFE};
@@ -6,14 +6,14 @@ use base64::engine::general_purpose::{STANDARD as BASE64, URL_SAFE};
 use crate::algorithm::LONGEST_DIGEST;
 use crate::{Algorithm, Digest};
 
-/// Room for the longest digest and the two bytes of slack that a decoder of base64 may ask for.
+/// Room for the longest digest and for two additional bytes that the base64 decoder may need.
 const ROOM: usize = LONGEST_DIGEST + 2;
 
-/// The digest that the digits spell; `None` when they are not exactly that.
+/// Parses the digits of a digest. Returns `None` if they are invalid.
 ///
-/// No length is both: every digest's length leaves a rest when divided by three, so its base64
-/// ends in `=`, which is required and is no hexadecimal digit. rclone writes the alphabet for URLs,
-/// and either is read: they have no letter in common for different values.
+/// The two encodings cannot be confused. No digest length is a multiple of three, so base64 ends in
+/// the required `=`, which is not a hexadecimal digit. rclone writes the URL-safe alphabet. Both
+/// alphabets are read, because no character has different values in them.
 pub(crate) fn read(algorithm: Algorithm, digits: &[u8], base64: bool) -> Option<Digest> {
     let length = algorithm.digest_len();
     if digits.len() == 2 * length
@@ -35,9 +35,9 @@ pub(crate) fn write(out: &mut Vec<u8>, digest: &Digest, base64: bool) {
     if base64 { digest.write_base64(out) } else { digest.write_hex(out) }
 }
 
-/// Whether these may be the digits of some digest.
+/// Returns whether these may be the digits of some digest.
 pub(crate) fn may_be(digits: &[u8]) -> bool {
-    /// Those of 32 bits.
+    /// The digits of a 32-bit digest.
     const FEWEST: usize = 8;
     let is_base64 = |&byte: &u8| byte.is_ascii_alphanumeric() || b"+/-_=".contains(&byte);
     let is_hex = digits.iter().all(u8::is_ascii_hexdigit);
@@ -53,7 +53,7 @@ mod tests {
     const EMPTY_BASE64: &[u8] = b"1B2M2Y8AsgTpgAmY7PhCfg==";
 
     #[test]
-    fn base64_needs_its_padding_and_leave() {
+    fn base64_needs_padding_and_permission() {
         let digest = Digest::from_hex(Algorithm::Md5, EMPTY_HEX);
         assert!(digest.is_some());
         assert_eq!(read(Algorithm::Md5, EMPTY_HEX, false), digest);
@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn every_algorithm_has_room_and_padding() {
+    fn base64_padding_is_right_for_every_algorithm() {
         for algorithm in Algorithm::ALL {
             let bytes: Vec<u8> = (0..algorithm.digest_len()).map(|i| 251 - i as u8).collect();
             let mut base64 = [0; 88];

@@ -1,35 +1,33 @@
-//! Lists of checksums as values, without I/O: algorithms, digests, records, and the
-//! [formats] in which they are written and read.
+//! Reads and writes checksum lists in memory, in the [formats] of common programs.
 //!
-//! | you have | take |
-//! |---|---|
-//! | a list in memory | [`lines`] |
-//! | a list in pieces | [`Splitter`] |
-//! | lines of any kind to read | [`formats::Mixed`] |
-//! | records to write | [`formats::Gnu`], [`formats::Tag`] |
-//! | lines that may be of few algorithms, or whose digits do not tell theirs | a [`Dialect`] |
-//! | the beginning of a file that may be no list | [`start::of_text`] |
-//! | a digest in hexadecimal digits | [`Digest::from_hex`] |
+//! | you have | you want | use |
+//! |---|---|---|
+//! | a list in memory | its records | [`lines`] |
+//! | a list that arrives in pieces | its lines | [`Splitter`] |
+//! | tagged or untagged lines | to parse them | [`formats::Mixed`] |
+//! | a list of unknown format | its format | [`formats::recognise`] |
+//! | records | to write a list | [`formats::Gnu`], [`formats::Tag`], [`formats::Kind`] |
+//! | untagged lines | to choose the algorithms | [`Dialect`] |
+//! | the start of a file | to know whether it is a list | [`start::of_text`] |
+//! | hexadecimal digits | a digest | [`Digest::from_hex`] |
 //!
-//! A [`Record`] is a file and what is known of it. A [`Format`](formats::Format) appends records to
-//! memory and says what the text of a line means; a [`Dialect`] tells it which lines a list may
-//! hold. [`lines`] reads a list in memory, a [`Splitter`] one that comes in pieces. [`start`] tells
-//! what is no list at all.
+//! A [`Record`] is a file with its digests, size and times. A [`Format`](formats::Format) writes
+//! records to memory and parses lines. A [`Dialect`] defines which lines a list may contain.
+//! [`start`] detects files that are not lists. Nothing in this crate does I/O.
 //!
-//! Read, but not written: OpenSSL's `MD5(name)= ...` and `SHA2-256(name)= ...`, RHash's
-//! `MD5   (name) = ...`, digests in base64 (`cksum --base64`), and the reversed BSD form, an
-//! untagged line with one blank.
+//! Some forms are read but not written: `MD5(name)= ...` and `SHA2-256(name)= ...` of OpenSSL, `MD5
+//! (name) = ...` of RHash, and the reversed BSD form, an untagged line with one blank.
 //!
 //! # Which names a line can hold
 //!
-//! Any name of bytes other than NUL, of any length of at least one byte that keeps the line within
-//! [`MAX_LINE`], comes back byte for byte from what was written. The exceptions are:
+//! A line can hold any nonempty name of bytes other than NUL, as long as the line is not longer
+//! than [`MAX_LINE`]. Reading returns the name byte for byte. The exceptions are:
 //!
-//! - An untagged line cannot hold an empty name; a tagged one can.
-//! - An untagged line does not say its algorithm. [`Dialect::any`] goes by the number of digits and
-//!   takes 32 for MD5 and 64 for SHA-256, so XXH128 and BLAKE3 need [`Dialect::untagged_as`];
-//!   [`Dialect::tells`] says for which algorithms the digits will do.
-//! - A list must be read with the [`Ending`] it was written with.
+//! - A tagged line can also hold an empty name.
+//! - An untagged line does not name its algorithm. [`Dialect::any`] takes 32 digits for MD5 and 64
+//!   for SHA-256, so XXH128 and BLAKE3 need [`Dialect::untagged_as`]. [`Dialect::identifies`]
+//!   returns whether the number of digits is enough.
+//! - A list must be read with the [`Ending`] that it was written with.
 //!
 //! # Example
 //!
@@ -72,7 +70,7 @@ pub use split::{MAX_LINE, RawLine, Splitter, lines};
 #[doc = include_str!("../README.md")]
 struct Readme;
 
-/// What ends a line.
+/// The end of a line.
 ///
 /// ```
 /// use lanesum_list::formats::{Format, Gnu};
@@ -91,16 +89,16 @@ struct Readme;
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Ending {
-    /// A newline. A name that holds a backslash, newline or carriage return is escaped, and a
-    /// backslash at the start of the line says so. When reading, CR LF ends a line as well.
+    /// A newline. A name with a backslash, newline or carriage return is escaped, and its line
+    /// starts with a backslash. When reading, CR LF ends a line as well.
     #[default]
     Newline,
-    /// A NUL, which no name holds: nothing is escaped.
+    /// A NUL. No name contains one, so no name is escaped.
     Nul,
 }
 
 impl Ending {
-    /// The byte that ends a line.
+    /// Returns the byte that ends a line.
     #[must_use]
     pub const fn byte(self) -> u8 {
         match self {
@@ -110,8 +108,9 @@ impl Ending {
     }
 }
 
-/// Whether a name of a list stands for standard input: `-`, or a path that the system has for it.
-/// To read it where the names themselves come from there would swallow those that follow.
+/// Returns whether a name means standard input: `-`, or a path of the system for it. A list that is
+/// itself read from standard input must not read such a file, which would consume the following
+/// names.
 ///
 /// ```
 /// use lanesum_list::names_standard_input;

@@ -1,4 +1,4 @@
-//! What is known of a file: by a line of a list, or for one.
+//! Records: the data about a file in a line of a list.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -7,7 +7,7 @@ use std::ops::Deref;
 
 use crate::{Algorithm, Algorithms, Digest};
 
-/// A file and what is known of it. Everything but the name may be missing.
+/// A file and the known data about it. Everything but the name may be missing.
 ///
 /// ```
 /// use lanesum_list::{Algorithm, Digest, Record};
@@ -19,28 +19,28 @@ use crate::{Algorithm, Algorithms, Digest};
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Record<'a> {
-    /// The name, byte for byte, as it was before a format escaped it.
+    /// The unescaped name, byte for byte.
     pub name: Cow<'a, [u8]>,
-    /// The name as it stands in the list, where it looks escaped and some writers of the format do
-    /// not escape: what is to be tried when there is no file of the other name. Formats read it,
+    /// The name as written in the list, if it looks escaped and some programs do not escape names
+    /// in this format. Try it if there is no file with the unescaped name. Formats read this field
     /// and do not write it.
     pub raw_name: Option<Cow<'a, [u8]>>,
     /// The length in bytes.
     pub size: Option<u64>,
-    /// When it changed.
+    /// The times of the file.
     pub times: Times,
-    /// What tells it from every other file of its machine, whatever its names are.
+    /// The inode, which identifies the file on its machine under all its names.
     pub inode: Option<Inode>,
-    /// Its digests, of different algorithms.
+    /// The digests, of different algorithms.
     pub digests: Digests,
-    /// What an object store says of its content. Formats read it, and do not write it.
+    /// The ETag of an object store. Formats read this field and do not write it.
     pub etag: Option<Etag>,
 }
 
-/// The ETag of an object in S3 or a store like it, where it comes of MD5.
+/// The ETag of an object in S3 or a similar store, if it is computed with MD5.
 ///
-/// A store that encrypts with keys of its customers, or of KMS, gives ETags that look like one and
-/// are none.
+/// A store that encrypts with customer or KMS keys returns ETags that look the same but are not
+/// MD5.
 ///
 /// ```
 /// use lanesum_list::Etag;
@@ -53,15 +53,16 @@ pub struct Record<'a> {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Etag {
-    /// Without parts the MD5 of the content. With parts the MD5 of their MD5s, each of 16 bytes,
-    /// one after another.
+    /// The MD5 of the content or, for a multipart upload, the MD5 of the joined 16-byte MD5s of the
+    /// parts.
     pub digest: Digest,
-    /// In how many parts the content was uploaded; none where in one piece.
+    /// The number of parts, or `None` for an upload in one piece.
     pub parts: Option<NonZeroU32>,
 }
 
 impl Etag {
-    /// The ETag of this text, with its quotation marks or without; `None` when it is not of MD5.
+    /// Parses an ETag, with or without quotation marks. Returns `None` if it is not computed with
+    /// MD5.
     #[must_use]
     pub fn parse(text: &[u8]) -> Option<Self> {
         let text = text.strip_prefix(b"W/").unwrap_or(text);
@@ -78,7 +79,7 @@ impl Etag {
     }
 }
 
-/// As it is read, without quotation marks.
+/// Writes the ETag without quotation marks.
 ///
 /// ```
 /// use lanesum_list::Etag;
@@ -95,7 +96,7 @@ impl fmt::Display for Etag {
     }
 }
 
-/// When a file changed.
+/// The times of a file.
 ///
 /// ```
 /// use lanesum_list::{Inode, Record, Time, Times};
@@ -111,59 +112,60 @@ impl fmt::Display for Etag {
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Times {
-    /// Its content: `mtime`, which its owner can set.
+    /// The time of the last change of the content: `mtime`, which the owner can set.
     pub modified: Option<Time>,
-    /// Its content, mode, owner, names or times: `ctime`, which the kernel sets.
+    /// The time of the last change of content, mode, owner, names or times: `ctime`, which the
+    /// kernel sets.
     pub changed: Option<Time>,
 }
 
-/// A moment in the scale of POSIX, as file systems keep it.
+/// A POSIX time, as file systems store it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Time {
     /// Seconds since 1970-01-01 00:00 UTC, negative before.
     pub seconds: i64,
-    /// Nanoseconds after that second, fewer than 10^9.
+    /// Nanoseconds after that second, less than 10^9.
     pub nanoseconds: u32,
 }
 
-/// The number of a file on its device.
+/// The device and inode number of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Inode {
-    /// The device's number, `st_dev`.
+    /// The device number, `st_dev`.
     pub device: u64,
-    /// The file's number on it, `st_ino`.
+    /// The inode number on the device, `st_ino`.
     pub number: u64,
 }
 
 impl<'a> Record<'a> {
-    /// A file of which nothing but its name is known.
+    /// Makes a record with a name only.
     #[must_use]
     pub fn new<N: AsRef<[u8]> + ?Sized>(name: &'a N) -> Self {
         Self { name: Cow::Borrowed(name.as_ref()), ..Self::default() }
     }
 
-    /// The same with one more digest.
+    /// Returns the record with one more digest.
     #[must_use]
     pub fn with(mut self, digest: Digest) -> Self {
         self.digests.push(digest);
         self
     }
 
-    /// Its digest of an algorithm.
+    /// Returns the digest of an algorithm.
     #[must_use]
     pub fn digest(&self, algorithm: Algorithm) -> Option<&Digest> {
         self.digests.iter().find(|digest| digest.algorithm() == algorithm)
     }
 
-    /// The algorithms of its digests.
+    /// Returns the algorithms of the digests.
     #[must_use]
     pub fn algorithms(&self) -> Algorithms {
         self.digests.iter().map(Digest::algorithm).collect()
     }
 
-    /// The same with the digest that its ETag is, where the object was uploaded in one piece and
-    /// its MD5 is not known otherwise. A store that encrypts with keys of its customers or of KMS
-    /// gives ETags that are no MD5: their files do not match then, though they are the same.
+    /// Returns the record with its ETag as MD5 digest, if the object was uploaded in one piece and
+    /// the record has no MD5. A store that encrypts with customer or KMS keys returns ETags that
+    /// are not MD5. Its files do not match then, even if they are equal.
     ///
     /// ```
     /// use lanesum_list::{Algorithm, Etag, Record};
@@ -184,7 +186,7 @@ impl<'a> Record<'a> {
         }
     }
 
-    /// The same, independent of the text it was read from.
+    /// Returns the record independent of the text that it was read from.
     #[must_use]
     pub fn into_owned(self) -> Record<'static> {
         let raw_name = self.raw_name.map(|name| Cow::Owned(name.into_owned()));
@@ -192,7 +194,7 @@ impl<'a> Record<'a> {
     }
 }
 
-/// A few digests, one as a rule, which needs no memory of its own. A slice otherwise.
+/// A few digests. A single one needs no heap memory. Dereferences to a slice.
 ///
 /// ```
 /// use lanesum_list::{Algorithm, Digest, Digests};
@@ -208,7 +210,7 @@ pub struct Digests(Inner);
 #[derive(Clone, Debug)]
 enum Inner {
     One([Digest; 1]),
-    /// None or several.
+    /// None or several digests.
     Many(Vec<Digest>),
 }
 
@@ -286,7 +288,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn digests_are_a_list() {
+    fn digests_behave_as_a_list() {
         let digest = |byte| Digest::new(Algorithm::Crc32c, &[byte; 4]).unwrap();
         for count in 0..5 {
             let list: Vec<_> = (0..count).map(digest).collect();
@@ -297,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_etag_of_md5_is_none() {
+    fn other_text_is_not_an_md5_etag() {
         let hex = "d41d8cd98f00b204e9800998ecf8427e";
         for wrong in ["", "\"", &hex[1..], &format!("{hex}-"), &format!("{hex}-0")] {
             assert_eq!(Etag::parse(wrong.as_bytes()), None, "{wrong}");

@@ -1,33 +1,33 @@
-//! Splits a list into the texts of its records, in bounded memory, as its bytes come.
+//! Splits a list that arrives in pieces into the texts of its records, in bounded memory.
 
 use crate::Dialect;
 use crate::formats::{Format, Line, Mixed, Wrong};
 
-/// The longest line that is read, in bytes without its ending: 1 MiB. A name has at most
-/// `PATH_MAX`, 4096 bytes, and a longer line is of no list.
+/// The length of the longest line that is read, in bytes without its ending: 1 MiB. A name has at
+/// most `PATH_MAX`, 4096 bytes, so a longer line is not part of a checksum list.
 pub const MAX_LINE: usize = 1 << 20;
 
-/// A line as it stands in the list.
+/// An unparsed line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RawLine<'a> {
-    /// Counts from 1. A record that is no line has the number of the line that it begins in, blank
-    /// ones aside.
+    /// The line number, from 1. A record of several lines has the number of its first line that is
+    /// not blank.
     pub number: u64,
-    /// The line, or the text of a record, without what ends it; `None` when it is longer than
+    /// The line or the text of a record without its ending, or `None` if it is longer than
     /// [`MAX_LINE`].
     pub text: Option<&'a [u8]>,
-    /// Whether what ends a line stands behind it: not so of the last of many lists.
+    /// Whether the line has an ending. The last line of many lists has none.
     pub is_ended: bool,
 }
 
 impl<'a> RawLine<'a> {
-    /// A line with its end.
+    /// Makes a line with an ending.
     #[must_use]
     pub const fn whole(number: u64, text: &'a [u8]) -> Self {
         Self { number, text: Some(text), is_ended: true }
     }
 
-    /// What the line says. One that is too long is malformed.
+    /// Parses the line. A line that is too long is malformed.
     ///
     /// ```
     /// use lanesum_list::formats::{Line, Mixed};
@@ -46,8 +46,9 @@ impl<'a> RawLine<'a> {
         }
     }
 
-    /// The same, of a list that `has_lines` before this one: where it was cut within the line is
-    /// told, [`Wrong::CutOff`]. What is no list has no line that is none for being cut.
+    /// Parses the line like [`parse`](Self::parse), but returns [`Wrong::CutOff`] for a truncated
+    /// last line if the list `has_lines` before it. A file without valid lines is not a list, so
+    /// its last line is not reported as truncated.
     ///
     /// ```
     /// use lanesum_list::formats::{Line, Mixed, Wrong};
@@ -67,13 +68,13 @@ impl<'a> RawLine<'a> {
         }
     }
 
-    /// Whether a list of lines was cut within this one, which is malformed to its format: it is the
-    /// last, without an end, and what is there is a line of no other list either.
+    /// Returns whether the list was truncated within this malformed line. That is so if the line is
+    /// the last one, has no ending, and is not a line of another format.
     fn is_cut(self) -> bool {
         let Some(text) = self.text else { return !self.is_ended };
         let says_something = |text: &[u8]| text.iter().any(|&byte| byte > b' ' && byte != 0x7f);
         let is_of_another_list = || match Mixed::new(Dialect::any()).next(text) {
-            // What stands before a name looks like one in BSD's reversed form.
+            // The text before a name looks like a line in the reversed BSD form.
             Line::Record { record, .. } => record.name.iter().any(|byte| !b" *".contains(byte)),
             line => matches!(line, Line::Unknown(_)),
         };
@@ -81,7 +82,7 @@ impl<'a> RawLine<'a> {
     }
 }
 
-/// Puts lines together from the pieces in which a list comes, of whatever sizes.
+/// Joins the pieces of a list, of any sizes, into lines.
 ///
 /// ```
 /// use lanesum_list::formats::{Line, Mixed};
@@ -107,7 +108,7 @@ impl<'a> RawLine<'a> {
 #[derive(Clone, Debug, Default)]
 pub struct Splitter {
     text: Vec<u8>,
-    /// Whether any byte of the line has come.
+    /// Whether any byte of the line has arrived.
     is_begun: bool,
     is_too_long: bool,
     is_whole: bool,
@@ -115,28 +116,29 @@ pub struct Splitter {
     count: Count,
 }
 
-/// Counts lines.
+/// A line counter.
 #[derive(Clone, Copy, Debug, Default)]
 struct Count {
-    /// The lines that ended before the text.
+    /// The number of lines that ended before the text.
     before: u64,
-    /// Those that ended in it before anything but blanks came; none where something came.
+    /// The number of lines that ended in the leading blanks of the text, or `None` after the first
+    /// other byte.
     leading: Option<u64>,
-    /// The number of the line that the text begins in.
+    /// Returns the number of the line that the text starts in.
     begin: u64,
-    /// Those that ended in it.
+    /// The number of lines that ended in the text.
     inside: u64,
 }
 
 impl Count {
-    /// Begins with a text.
+    /// Starts a new text.
     fn begin(&mut self) {
         self.before += std::mem::take(&mut self.inside);
         (self.leading, self.begin) = (Some(0), self.before + 1);
     }
 
-    /// Takes a piece of the text. Lines end with `newline`, and where that is no newline none does
-    /// within a text.
+    /// Counts the lines of a piece of the text. Lines end with `newline`. If that byte is not a
+    /// newline, no line ends within a text.
     fn take(&mut self, piece: &[u8], newline: u8) {
         if newline != b'\n' {
             return;
@@ -153,15 +155,15 @@ impl Count {
         }
     }
 
-    /// Takes the byte that ends the text.
+    /// Counts the byte that ends the text.
     fn end(&mut self, byte: u8, newline: u8) {
         self.inside += u64::from(byte == newline);
     }
 }
 
 impl Splitter {
-    /// Takes the bytes up to the end of the line, whose place the format finds, or all. Returns how
-    /// many it took.
+    /// Takes the bytes up to the end of the line, which the format finds, or all bytes. Returns the
+    /// number of bytes taken.
     pub fn push(&mut self, format: &mut (impl Format + ?Sized), bytes: &[u8]) -> usize {
         self.forget();
         let end = format.find_end(bytes);
@@ -184,7 +186,7 @@ impl Splitter {
         piece.len() + usize::from(self.is_whole)
     }
 
-    /// The line, if it is whole; until more is taken.
+    /// Returns the line if it is complete. It is valid until the next bytes are pushed.
     #[must_use]
     pub fn line(&self) -> Option<RawLine<'_>> {
         let text = (!self.is_too_long).then_some(&self.text[..]);
@@ -192,14 +194,15 @@ impl Splitter {
         self.is_whole.then_some(RawLine { number: self.count.begin, text, is_ended })
     }
 
-    /// The last line, where the list ended without an ending: it is a line, as it is to GNU md5sum.
+    /// Returns the last line if the list ended without a line ending. Such a line is valid, as in
+    /// GNU md5sum.
     pub fn finish(&mut self) -> Option<RawLine<'_>> {
         self.forget();
         (self.is_whole, self.is_ended) = (self.is_begun, false);
         self.line()
     }
 
-    /// Forgets a line that was whole.
+    /// Drops a complete line.
     fn forget(&mut self) {
         if self.is_whole {
             self.text.clear();
@@ -208,8 +211,8 @@ impl Splitter {
     }
 }
 
-/// The lines of a list in memory and what they say: `(number, line)`, numbers from 1. Where the
-/// list must not end as it does, a last one says so, with the number of its last line.
+/// Parses the lines of a list in memory. Returns `(number, line)`, with numbers from 1. If the list
+/// is truncated, a last item with the number of the last line reports it.
 ///
 /// ```
 /// use lanesum_list::formats::{Line, Mixed};
@@ -249,7 +252,7 @@ pub fn lines<'a, F: Format + ?Sized>(
         }
         let text = (text.len() <= MAX_LINE).then_some(text);
         let line = RawLine { number: count.begin, text, is_ended }.parse(format);
-        // It has said that the list is cut off.
+        // The truncation is already reported.
         is_at_end |= line == Line::Wrong(Wrong::CutOff);
         Some((count.begin, line))
     })
@@ -261,7 +264,7 @@ mod tests {
     use crate::formats::Mixed;
     use crate::{Dialect, Ending};
 
-    /// The lines, in pieces of so many bytes.
+    /// Returns the lines of a list that is split into pieces of a given size.
     fn split(list: &[u8], ending: Ending, piece: usize) -> Vec<(u64, Option<Vec<u8>>)> {
         let mut format = Mixed::new(Dialect::any().with_ending(ending));
         let mut splitter = Splitter::default();
@@ -281,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_do_not_depend_on_the_pieces() {
+    fn lines_are_the_same_for_all_piece_sizes() {
         let list = b"one\n\n\0three\r\nlast";
         for piece in 1..=list.len() {
             let expected = [&b"one"[..], b"", b"\0three\r", b"last"];
@@ -295,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_is_too_long_is_not_gathered() {
+    fn an_overlong_line_is_not_buffered() {
         let mut list = vec![b'a'; MAX_LINE];
         list.extend_from_slice(b"\nb\n");
         assert_eq!(split(&list, Ending::Newline, 1000)[0], (1, Some(vec![b'a'; MAX_LINE])));

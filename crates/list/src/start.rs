@@ -1,23 +1,24 @@
-//! What a list is, told by its start: text, or something that only looks like no checksums.
+//! Detects files that are not checksum lists by their first bytes.
 //!
-//! PowerShell's `>` writes UTF-16, editors add a byte order mark, and a glob hands over an archive.
-//! Without this each of them is "no properly formatted lines", with it the reader learns the cure.
-//! GNU md5sum does not look, so neither does whoever follows it to the letter.
+//! `>` in PowerShell writes UTF-16, editors add a byte order mark, and a glob may match an archive.
+//! Without this module each of them would give the error "no properly formatted lines". With it the
+//! message names the cause and the fix. GNU md5sum does not check this, so GNU mode does not
+//! either.
 
 use crate::{Dialect, Ending, formats};
 
 /// The byte order mark in UTF-8.
 const MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// Whether these bytes begin with a byte order mark of UTF-8 or UTF-16: at the start of a list they
-/// would be none of its name.
+/// Returns whether these bytes start with a byte order mark of UTF-8 or UTF-16. At the start of a
+/// list these bytes would not be read as part of a name.
 pub(crate) fn begins_with_mark(name: &[u8]) -> bool {
     name.starts_with(MARK) || name.starts_with(b"\xff\xfe") || name.starts_with(b"\xfe\xff")
 }
 
 impl NotAList {
-    /// The command of a shell that makes a list of it, from its standard input to its output, where
-    /// there is one.
+    /// Returns the shell command that converts the file to a list, from standard input to standard
+    /// output, if there is one.
     #[must_use]
     pub const fn filter(self) -> Option<&'static str> {
         match self {
@@ -29,12 +30,12 @@ impl NotAList {
     }
 }
 
-/// The mark says the byte order.
+/// The mark defines the byte order.
 const FROM_UTF_16: &str = "iconv -f UTF-16 -t UTF-8";
 const FROM_UTF_16BE: &str = "iconv -f UTF-16BE -t UTF-8";
 const FROM_UTF_16LE: &str = "iconv -f UTF-16LE -t UTF-8";
 
-/// What compressed files begin with, the program that makes them, and the one that undoes it.
+/// The first bytes of compressed files, the program that compresses, and the one that decompresses.
 const COMPRESSED: [(&[u8], &str, &str); 4] = [
     (b"\x1f\x8b", "gzip", "zcat"),
     (b"BZh", "bzip2", "bzcat"),
@@ -42,47 +43,48 @@ const COMPRESSED: [(&[u8], &str, &str); 4] = [
     (b"\x28\xb5\x2f\xfd", "zstd", "zstdcat"),
 ];
 
-/// As much of a list as is to be looked at, in bytes. Four do where no more have come: the marks
-/// have three at most, and a fourth makes UTF-16 without one unlikely to be cut.
+/// The number of bytes at the start of a list to examine. Four bytes are the minimum: marks have up
+/// to three, and a fourth makes it unlikely that UTF-16 without a mark is cut.
 pub const HEAD: usize = 8192;
 
-/// What is no list, told by its start. Its name is the caller's to add.
+/// The kind of a file that is not a list. The caller adds the name of the file.
 #[derive(Clone, Copy, Debug, thiserror::Error, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NotAList {
-    /// It is in UTF-16 of either byte order, with a mark or without.
+    /// The file is in UTF-16 of either byte order, with or without a mark.
     #[error("looks like UTF-16, not UTF-8")]
     Utf16 {
-        /// The command that does it: where there is no mark it is told the byte order.
+        /// The command that converts it. Without a mark the command names the byte order.
         filter: &'static str,
     },
-    /// Its first line ends with NUL where newlines were expected.
+    /// The first line ends with NUL instead of a newline.
     #[error("its lines end with NUL")]
     NulEnded,
-    /// Its first line ends with a newline where NULs were expected, and none is in sight.
+    /// The first line ends with a newline instead of NUL, and no NUL was found.
     #[error("its lines end with newlines, not with NUL")]
     NewlineEnded,
-    /// It is no text: control characters abound.
+    /// The file is binary: it has many control characters.
     #[error("looks like binary data, not a checksum list")]
     Binary,
-    /// It is compressed.
+    /// The file is compressed.
     #[error("compressed with {by}")]
     Compressed {
-        /// The program that did it.
+        /// The program that compressed it.
         by: &'static str,
-        /// The one that undoes it.
+        /// The program that decompresses it.
         filter: &'static str,
     },
-    /// It is a `.dvc`, what DVC notes of a file or a folder that it tracks.
+    /// The file is a `.dvc` file, which describes a file or directory that DVC tracks.
     #[error("a .dvc file of DVC, not a checksum list")]
     OfDvc,
-    /// It is what Get-FileHash of PowerShell or certutil show on a screen.
+    /// The file is the screen output of Get-FileHash of PowerShell or of certutil.
     #[error("output of Get-FileHash or certutil, not a checksum list")]
     OfWindows,
 }
 
-/// Where the text of a list begins, told by its first bytes ([`HEAD`] of them do): at 3 after a
-/// byte order mark in UTF-8, at 0 without. It may still hold no checksums.
+/// Returns the offset of the text of a list: 3 after a UTF-8 byte order mark, and 0 without one.
+/// `head` should have [`HEAD`] bytes, if the file has them. An accepted file may still contain no
+/// checksums.
 ///
 /// ```
 /// use lanesum_list::{Ending, start};
@@ -94,7 +96,7 @@ pub enum NotAList {
 ///
 /// # Errors
 ///
-/// [`NotAList`] says what it is instead of a list whose lines have this ending.
+/// Fails with [`NotAList`] if the file is not a list whose lines have this ending.
 pub fn of_text(head: &[u8], ending: Ending) -> Result<usize, NotAList> {
     if head.starts_with(MARK) {
         Ok(MARK.len())
@@ -103,7 +105,7 @@ pub fn of_text(head: &[u8], ending: Ending) -> Result<usize, NotAList> {
     } else if ending == Ending::Nul && !head.contains(&0) && has_newlines(head) {
         Err(NotAList::NewlineEnded)
     } else if begins_with_record(head, ending) {
-        // Names may hold any bytes, so a record settles it.
+        // Names may contain any bytes, so a valid record is enough.
         Ok(0)
     } else if ending == Ending::Newline && begins(head, Ending::Nul) {
         Err(NotAList::NulEnded)
@@ -121,27 +123,27 @@ pub fn of_text(head: &[u8], ending: Ending) -> Result<usize, NotAList> {
     }
 }
 
-/// Whether it is a list of some format, whose first line holds a checksum as a rule.
+/// Returns whether the file is a list of some format. Its first line usually has a checksum.
 fn begins_with_record(head: &[u8], ending: Ending) -> bool {
     formats::recognise(head, Dialect::of_any_length().with_ending(ending)).is_some()
 }
 
-/// Whether the first line has this ending and holds a checksum.
+/// Returns whether the first line has this ending and a checksum.
 fn begins(head: &[u8], ending: Ending) -> bool {
     memchr::memchr(ending.byte(), head).is_some() && begins_with_record(head, ending)
 }
 
-/// Whether each of the first two lines that end with a newline, or the only one, holds a checksum.
-/// The name in a line that ends with NUL may hold a newline, and what comes behind that looks like
-/// no line.
+/// Returns whether each of the first two lines that end with a newline, or the only one, has a
+/// checksum. The name in a line that ends with NUL may contain a newline, but the text after it
+/// does not look like a line.
 fn has_newlines(head: &[u8]) -> bool {
     let mut lines = head.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
     begins(head, Ending::Newline)
         && lines.by_ref().take(2).all(|line| begins_with_record(line, Ending::Newline))
 }
 
-/// What makes UTF-8 of UTF-16 without a mark. There every other byte is NUL where the text is
-/// ASCII: at least four characters, and nine in ten of them.
+/// Returns the command that converts UTF-16 without a mark to UTF-8. Text counts as UTF-16 if every
+/// other byte is NUL in at least four characters and in 90 % of them.
 fn from_utf16(head: &[u8]) -> Option<&'static str> {
     let characters = head.len() / 2;
     let nuls = |half: usize| head.iter().skip(half).step_by(2).filter(|&&byte| byte == 0).count();
@@ -151,8 +153,7 @@ fn from_utf16(head: &[u8]) -> Option<&'static str> {
     is_utf16.then_some(if even > odd { FROM_UTF_16BE } else { FROM_UTF_16LE })
 }
 
-/// Whether the first line that says something is of a table or a list of PowerShell, or that of
-/// certutil.
+/// Returns whether the first nonempty line is one of a table or list of PowerShell, or of certutil.
 fn is_shown_by_windows(head: &[u8]) -> bool {
     let mut lines = head.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
     let first = lines.find(|line| !line.is_empty()).unwrap_or_default();
@@ -163,7 +164,7 @@ fn is_shown_by_windows(head: &[u8]) -> bool {
     begins(&[b"Algorithm", b"Hash", b"Path"]) || begins(&[b"Algorithm", b":"]) || of_certutil()
 }
 
-/// Whether at least one byte in ten is a control character that no list has between its names.
+/// Returns whether at least 10 % of the bytes are control characters that lists have only in names.
 fn is_binary(head: &[u8], ending: Ending) -> bool {
     let is_odd = |&byte: &u8| {
         (byte.is_ascii_control() && !matches!(byte, b'\t' | b'\n' | b'\r')) && byte != ending.byte()
@@ -183,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn text_is_text() {
+    fn plain_text_is_accepted() {
         let escape = format!("{LINE}\x1b\x1b\x1b\x1b\x1b\x1b\x1b\x1b\n");
         let windows = format!("{LINE}\r\n{LINE}\r\n");
         for text in ["", "\n", "a", "# comment\n", "not a list\n", LINE, &windows, &escape] {
@@ -195,13 +196,13 @@ mod tests {
     }
 
     #[test]
-    fn one_nul_in_a_line_is_for_the_parser() {
+    fn a_single_nul_is_left_to_the_parser() {
         let text = format!("# a comment\0, and\n{LINE}\n");
         assert_eq!(of_text(text.as_bytes(), Ending::Newline), Ok(0));
     }
 
     #[test]
-    fn utf16_is_known_with_its_mark_and_without() {
+    fn utf16_is_detected_with_and_without_its_mark() {
         type ToBytes = fn(u16) -> [u8; 2];
         for (to_bytes, unmarked) in
             [(u16::to_le_bytes as ToBytes, FROM_UTF_16LE), (u16::to_be_bytes, FROM_UTF_16BE)]
@@ -219,14 +220,14 @@ mod tests {
     }
 
     #[test]
-    fn a_list_with_the_other_ending_is_told_so() {
+    fn the_wrong_line_ending_is_reported() {
         let zero = format!("{LINE}\0{LINE}\0");
         assert_eq!(of_text(zero.as_bytes(), Ending::Newline), Err(NotAList::NulEnded));
         let lines = format!("{LINE}\n{LINE}\n");
         assert_eq!(of_text(lines.as_bytes(), Ending::Nul), Err(NotAList::NewlineEnded));
         let name_of_two_lines = format!("{LINE}\n{LINE}\0");
         assert_eq!(of_text(name_of_two_lines.as_bytes(), Ending::Nul), Ok(0));
-        // Cut within such a name, by a pipe or by what is looked at.
+        // Cut within such a name, by a pipe or by the end of the examined bytes.
         let cut = format!("{LINE}\nthe second");
         assert_eq!(of_text(cut.as_bytes(), Ending::Nul), Ok(0));
         let one = format!("{LINE}\n");
@@ -263,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn compressed_lists_name_their_program() {
+    fn compressed_files_name_their_filter() {
         for (data, expected) in [
             (&b"\x1f\x8b\x08\0\0\0\0\0\0\x03"[..], "zcat"),
             (b"BZh91AY&SY\0\0\0\x01\x02", "bzcat"),
@@ -274,12 +275,12 @@ mod tests {
             assert_eq!(found.filter(), Some(expected), "{found}");
             assert!(found.to_string().starts_with("compressed with "), "{found}");
         }
-        // Text that begins so is text.
+        // Text that starts like this is text.
         assert_eq!(of_text(b"BZh is how it begins\n", Ending::Newline), Ok(0));
     }
 
     #[test]
-    fn dvc_file_is_not_a_list() {
+    fn dvc_files_are_not_lists() {
         let noted = b"outs:\n- md5: d41d8cd98f00b204e9800998ecf8427e\n  size: 0\n  path: a b\n";
         assert_eq!(of_text(noted, Ending::Newline), Err(NotAList::OfDvc));
     }

@@ -1,4 +1,4 @@
-//! Moments as RFC 3339 writes them.
+//! Times in RFC 3339 format.
 
 use jiff::civil::DateTime;
 use jiff::fmt::temporal::{DateTimePrinter, Pieces};
@@ -7,18 +7,18 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::Time;
 
-/// The moment of 0000-01-01 00:00 UTC, and the last second of the year 9999: RFC 3339 has four
-/// digits for a year.
+/// 0000-01-01 00:00 UTC, and the last second of the year 9999. RFC 3339 has four digits for the
+/// year.
 const YEARS: std::ops::RangeInclusive<i64> = -62_167_219_200..=253_402_300_799;
 
-/// The crate has no moments of the last day of the year 9999, but its date and time of day: such a
-/// moment is taken as one so many seconds before.
+/// The crate `jiff` has no timestamps on the last day of the year 9999, only dates and times of
+/// day. Such a time is handled as one that is this number of seconds earlier.
 const SHIFT: i64 = 2 * 24 * 60 * 60;
 
 impl Time {
-    /// Appends it as RFC 3339 has it, in UTC and with nine digits after the second:
-    /// `2023-11-14T22:13:20.000000500Z`. Nothing where its year is before 0 or after 9999, which
-    /// cannot be said so; whether it could be.
+    /// Appends the time in RFC 3339 format, in UTC with nine digits after the second:
+    /// `2023-11-14T22:13:20.000000500Z`. Appends nothing and returns false if the year is before 0
+    /// or after 9999.
     ///
     /// ```
     /// use lanesum_list::Time;
@@ -30,7 +30,7 @@ impl Time {
     /// assert_eq!(Time::from_rfc3339(&text), Some(time));
     /// ```
     pub fn write_rfc3339(&self, out: &mut Vec<u8>) -> bool {
-        // The crate's moments have nanoseconds of the second's own sign.
+        // In `jiff` the nanoseconds have the sign of the seconds.
         let nanoseconds = i64::from(self.nanoseconds).try_into().ok();
         let shift = if self.seconds > LAST { SHIFT } else { 0 };
         let moment = nanoseconds
@@ -49,11 +49,11 @@ impl Time {
         true
     }
 
-    /// The moment of a text as RFC 3339 has it, of any offset from UTC, with up to nine digits
-    /// after the second; `None` when it is not exactly that.
+    /// Parses a time in RFC 3339 format with any offset from UTC and up to nine digits after the
+    /// second. Returns `None` for other text.
     #[must_use]
     pub fn from_rfc3339(text: &[u8]) -> Option<Self> {
-        // The crate reads more than that: dates with a time zone behind them, weeks.
+        // `jiff` accepts more: dates with a time zone name, and weeks.
         let is_part = |byte: &u8| byte.is_ascii_digit() || b"-+:.TZtz ".contains(byte);
         if !text.iter().all(is_part) {
             return None;
@@ -69,10 +69,10 @@ impl Time {
     }
 }
 
-/// The last second of which the crate has moments.
+/// The last second that `jiff` supports.
 const LAST: i64 = 253_402_207_200;
 
-/// A moment after that.
+/// A later time.
 fn of_last_day(text: &str) -> Option<Time> {
     let pieces = Pieces::parse(text).ok()?;
     let offset = i64::from(pieces.to_numeric_offset()?.seconds());
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn moments_come_back() {
+    fn times_round_trip() {
         for (seconds, nanoseconds, expected) in [
             (0, 0, "1970-01-01T00:00:00.000000000Z"),
             (-1, 1, "1969-12-31T23:59:59.000000001Z"),
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn offsets_are_taken_off_and_the_rest_is_none() {
+    fn time_zones_are_applied_and_invalid_times_refused() {
         let moment = Some(Time { seconds: 1_700_000_000, nanoseconds: 500_000_000 });
         for same in ["2023-11-14T22:13:20.5Z", "2023-11-15T00:13:20.500+02:00"] {
             assert_eq!(Time::from_rfc3339(same.as_bytes()), moment, "{same}");

@@ -10,7 +10,7 @@ use lanesum_list::{
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-/// What the formats are made of, to make names of.
+/// Pieces of the formats, to build names.
 const PIECES: &[&[u8]] = &[
     b"a",
     b"\n",
@@ -44,7 +44,7 @@ const PIECES: &[&[u8]] = &[
     b"352441C2",
 ];
 
-/// Names of any bytes but NUL, of at least one.
+/// Nonempty names of any bytes except NUL.
 fn name() -> impl Strategy<Value = Vec<u8>> {
     prop_oneof![
         vec(1..=255u8, 1..40),
@@ -52,7 +52,7 @@ fn name() -> impl Strategy<Value = Vec<u8>> {
     ]
 }
 
-/// A file of which everything that some format holds is known.
+/// A file with all values that any format can hold.
 #[derive(Clone, Debug)]
 struct File {
     name: Vec<u8>,
@@ -115,7 +115,7 @@ fn write<'f>(
     (list, held)
 }
 
-/// The record as a list of this format gives it back.
+/// Returns the record as a list of this format returns it.
 fn read_back(kind: Kind, record: Record<'_>) -> Record<'static> {
     let mut record = record.into_owned();
     record.size = record.size.filter(|_| kind.has_sizes());
@@ -123,7 +123,7 @@ fn read_back(kind: Kind, record: Record<'_>) -> Record<'static> {
     record
 }
 
-/// The records of a list, in memory and in pieces.
+/// Reads the records of a list, in memory and in pieces.
 fn read(list: &[u8], reader: impl Fn() -> Box<dyn Format>) -> Vec<Record<'static>> {
     let keep = |line: Line<'_>| match line {
         Line::Record { record, .. } => Some(Record { raw_name: None, ..record.into_owned() }),
@@ -156,7 +156,7 @@ fn written() -> impl Iterator<Item = Kind> {
 
 proptest! {
     #[test]
-    fn what_is_written_is_read_back(files in vec(file(), 0..12), base64 in any::<bool>()) {
+    fn written_lists_round_trip(files in vec(file(), 0..12), base64 in any::<bool>()) {
         for kind in written() {
             for algorithms in [kind.algorithms(), Algorithm::Sha256.into(), Algorithms::ALL] {
                 let mut layout = Layout::new(algorithms);
@@ -168,7 +168,7 @@ proptest! {
                 let expected: Vec<_> = held.into_iter().map(|it| read_back(kind, it)).collect();
                 let algorithm = algorithms.iter().next().unwrap();
                 let read = read(&list, || kind.reader(Dialect::untagged_as(algorithm)));
-                // Each digest has a line of its own there.
+                // Each digest has its own line in these formats.
                 if kind == Kind::Tag {
                     let digests = expected.iter().flat_map(|record| {
                         let one = |digest| Record { digests: Digests::from(digest), ..record.clone() };
@@ -182,14 +182,14 @@ proptest! {
         }
     }
 
-    /// All but BagIt's, which its file's name tells.
+    /// All formats but BagIt, which is detected by the file name.
     #[test]
-    fn what_is_written_is_recognised(files in vec(file(), 1..4)) {
+    fn written_lists_are_detected(files in vec(file(), 1..4)) {
         for kind in written().filter(|&kind| kind != Kind::BagIt) {
             let algorithms = kind.algorithms();
             let format = kind.writer(&Layout::new(algorithms)).unwrap();
             let (list, held) = write(&*format, &files, algorithms);
-            // A name of SFV that looks like a digest makes its line one of md5sum: not decidable.
+            // An SFV name that looks like a digest makes its line ambiguous.
             let is_like_gnu = kind == Kind::Sfv && Mixed::new(Dialect::any()).detect(&list);
             if held.is_empty() || is_like_gnu {
                 continue;
@@ -205,9 +205,9 @@ proptest! {
         }
     }
 
-    /// No part of a list passes for the whole, and no byte of it makes another record.
+    /// A part of a list does not pass for the whole list, and no cut makes a different record.
     #[test]
-    fn a_list_that_is_cut_off_says_nothing_else(files in vec(file(), 1..4), at in any::<prop::sample::Index>()) {
+    fn truncation_changes_no_complete_record(files in vec(file(), 1..4), at in any::<prop::sample::Index>()) {
         for kind in [Kind::Json, Kind::Csv] {
             let algorithms = kind.algorithms();
             let format = kind.writer(&Layout::new(algorithms)).unwrap();
@@ -218,7 +218,7 @@ proptest! {
             let mut expected = expected.iter();
             for (_, line) in &lines {
                 match line {
-                    // All but the name of a cut row is missing.
+                    // A cut row has only its name.
                     Line::Record { record, .. } if record.digests.is_empty() => {}
                     Line::Record { record, .. } => prop_assert_eq!(Some(record), expected.next()),
                     Line::Blank | Line::Wrong(_) => {}
@@ -232,7 +232,7 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes_are_a_list(list in vec(prop::sample::select(PIECES), 0..60)) {
+    fn arbitrary_bytes_can_be_read(list in vec(prop::sample::select(PIECES), 0..60)) {
         let list = list.concat();
         for kind in Kind::ALL {
             for (_, line) in lines(&list, &mut *kind.reader(Dialect::any())) {
@@ -245,7 +245,7 @@ proptest! {
 }
 
 #[test]
-fn a_record_that_is_too_long_is_wrong() {
+fn an_overlong_record_is_wrong() {
     let long = "x".repeat(lanesum_list::MAX_LINE);
     for (kind, list) in [
         (Kind::Csv, format!("path,size\n{long},1\na,2\n")),

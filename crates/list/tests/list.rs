@@ -1,4 +1,4 @@
-//! Lists as a whole: what is written is read back, and lists of others are read as they mean it.
+//! Whole lists: written lists are read back, and lists of other programs are read correctly.
 
 use lanesum_list::formats::{Format, Gnu, Line, Mixed, Tag};
 use lanesum_list::start::{self, NotAList};
@@ -17,7 +17,7 @@ enum Style {
 const STYLES: [Style; 3] = [Style::Untagged, Style::Binary, Style::Tagged];
 const ENDINGS: [Ending; 2] = [Ending::Newline, Ending::Nul];
 
-/// What the formats are made of, to make names of.
+/// Pieces of the formats, to build names.
 const PIECES: &[&[u8]] = &[
     b"a",
     b"\n",
@@ -40,7 +40,7 @@ const PIECES: &[&[u8]] = &[
     b"\xc3\xbc",
 ];
 
-/// Names of any bytes but NUL, of at least one.
+/// Nonempty names of any bytes except NUL.
 fn name() -> impl Strategy<Value = Vec<u8>> {
     prop_oneof![
         vec(1..=255u8, 1..60),
@@ -73,7 +73,7 @@ impl Style {
         }
     }
 
-    /// The line that is read of a record that was written so.
+    /// Returns the line that is read from a record written in this style.
     fn line(self, record: &Record<'_>) -> Line<'static> {
         let record = record.clone().into_owned();
         Line::Record { record, is_tagged: self == Self::Tagged }
@@ -94,7 +94,7 @@ fn write(records: &[Record<'_>], style: Style, ending: Ending) -> Vec<u8> {
     list
 }
 
-/// The lines of a list, its numbers checked: in memory, and in pieces.
+/// Reads the lines of a list in memory and in pieces, and checks their numbers.
 fn read(list: &[u8], dialect: Dialect) -> Vec<Line<'_>> {
     let whole: Vec<_> = lines(list, &mut Mixed::new(dialect)).collect();
     let mut format = Mixed::new(dialect);
@@ -167,16 +167,16 @@ proptest! {
     }
 
     #[test]
-    fn an_untagged_list_goes_by_the_number_of_digits(records in vec(any_record(), 0..20)) {
-        let is_told = |record: &Record<'_>| {
+    fn untagged_lines_are_typed_by_their_length(records in vec(any_record(), 0..20)) {
+        let is_identified = |record: &Record<'_>| {
             let algorithm = algorithm(record);
             use Algorithm::{Blake3, Crc32, Xxh3_64, Xxh32, Xxh128};
-            let is_told = ![Blake3, Xxh128, Xxh3_64, Xxh32, Crc32].contains(&algorithm)
+            let is_identified = ![Blake3, Xxh128, Xxh3_64, Xxh32, Crc32].contains(&algorithm)
                 && !algorithm.needs_key();
-            assert_eq!(Dialect::any().tells(algorithm), is_told, "{algorithm}");
-            is_told
+            assert_eq!(Dialect::any().identifies(algorithm), is_identified, "{algorithm}");
+            is_identified
         };
-        let records: Vec<_> = records.into_iter().filter(is_told).collect();
+        let records: Vec<_> = records.into_iter().filter(is_identified).collect();
         for ending in ENDINGS {
             for style in STYLES {
                 let list = write(&records, style, ending);
@@ -187,7 +187,7 @@ proptest! {
     }
 
     #[test]
-    fn a_list_from_windows_is_the_same_list(records in vec(any_record(), 1..20)) {
+    fn windows_line_endings_are_accepted(records in vec(any_record(), 1..20)) {
         let list = write(&records, Style::Tagged, Ending::Newline);
         // Names are escaped, so a newline is an ending.
         let windows: Vec<u8> = list
@@ -200,7 +200,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_written_passes_for_a_list(records in vec(any_record(), 0..20)) {
+    fn written_lists_pass_the_text_check(records in vec(any_record(), 0..20)) {
         for style in STYLES {
             for ending in ENDINGS {
                 let list = write(&records, style, ending);
@@ -210,7 +210,7 @@ proptest! {
     }
 
     #[test]
-    fn another_digit_is_another_record(
+    fn a_changed_digit_changes_the_record(
         record in any_record(),
         at in any::<prop::sample::Index>(),
         to in any::<u8>(),
@@ -226,7 +226,7 @@ proptest! {
 }
 
 #[test]
-fn a_list_of_gnu_md5sum_is_read_as_md5sum_reads_it() {
+fn gnu_mode_reads_lists_as_md5sum_does() {
     let list = b"# comment\n\
         d41d8cd98f00b204e9800998ecf8427e  standard\n\
         \n\

@@ -1,6 +1,7 @@
-//! The RustCrypto traits: code written against `digest::Digest` works with [`Md5`] unchanged, and
-//! so do `Hmac<Md5>` and states that are kept ([`SerializableState`]), which are those of the crate
-//! `md-5`.
+//! The RustCrypto traits for [`Md5`].
+//!
+//! Code written against `digest::Digest` and `Hmac<Md5>` works unchanged. Serialized states
+//! ([`SerializableState`]) are those of the crate `md-5`.
 //!
 //! ```
 //! use digest::Digest;
@@ -80,8 +81,9 @@ impl CoreProxy for Md5 {
     }
 }
 
-/// Of 88 bytes: 16 of the state, 8 of the number of whole blocks (little-endian), one that says how
-/// many bytes there are behind them, and 63 that begin with these and end in zeros.
+/// Serializes to 88 bytes: 16 bytes of state, 8 bytes with the number of whole blocks
+/// (little-endian), one byte with the number of bytes after them, and 63 bytes with these bytes and
+/// zeros.
 impl SerializableState for Md5 {
     type SerializedStateSize = U88;
 
@@ -97,7 +99,7 @@ impl SerializableState for Md5 {
     }
 }
 
-/// [`Md5`] of whole blocks of 64 bytes, which is what `Hmac<Md5>` is made of.
+/// [`Md5`] of whole blocks of 64 bytes, as `Hmac<Md5>` needs it.
 #[derive(Clone, Debug, Default)]
 pub struct Md5Core(Md5);
 

@@ -1,4 +1,4 @@
-//! A digest as a value.
+//! The type of a digest.
 
 use core::array::TryFromSliceError;
 use core::fmt;
@@ -6,10 +6,10 @@ use core::str::FromStr;
 
 use crate::DIGEST_LEN;
 
-/// An MD5 digest: 16 bytes, shown in lower-case hexadecimal, or with `{:X}` in upper case.
+/// An MD5 digest of 16 bytes. It prints in lower-case hexadecimal, or with `{:X}` in upper case.
 ///
-/// With the feature `serde` it is a string of hexadecimal digits in formats for people, such as
-/// JSON, and 16 bytes in others.
+/// With the feature `serde` it serializes to a string of hexadecimal digits in human-readable
+/// formats such as JSON, and to 16 bytes in other formats.
 ///
 /// ```
 /// use lanesum_md5::{Md5Digest, md5};
@@ -25,13 +25,13 @@ use crate::DIGEST_LEN;
 pub struct Md5Digest(pub [u8; DIGEST_LEN]);
 
 impl Md5Digest {
-    /// The bytes.
+    /// Returns the bytes of the digest.
     #[must_use]
     pub const fn as_bytes(&self) -> &[u8; DIGEST_LEN] {
         &self.0
     }
 
-    /// Reads 32 hexadecimal digits of either case, as [`FromStr`] does.
+    /// Parses 32 hexadecimal digits of either case, like [`FromStr`].
     ///
     /// ```
     /// use lanesum_md5::{Md5Digest, md5};
@@ -41,7 +41,7 @@ impl Md5Digest {
     /// ```
     ///
     /// # Errors
-    /// It is anything else.
+    /// Fails if `hex` is not 32 hexadecimal digits.
     pub fn from_hex(hex: impl AsRef<[u8]>) -> Result<Self, ParseDigestError> {
         let hex: &[u8; 2 * DIGEST_LEN] = hex.as_ref().try_into().map_err(|_| ParseDigestError)?;
         let mut bytes = [0; DIGEST_LEN];
@@ -57,13 +57,13 @@ impl Md5Digest {
 impl FromStr for Md5Digest {
     type Err = ParseDigestError;
 
-    /// As [`from_hex`](Self::from_hex).
+    /// Parses as [`from_hex`](Self::from_hex) does.
     fn from_str(text: &str) -> Result<Self, ParseDigestError> {
         Self::from_hex(text)
     }
 }
 
-/// Text that is not the 32 hexadecimal digits of an MD5 digest.
+/// The error for text that is not 32 hexadecimal digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ParseDigestError;
@@ -94,7 +94,7 @@ impl From<Md5Digest> for [u8; DIGEST_LEN] {
     }
 }
 
-/// Of 16 bytes, not of their hexadecimal digits.
+/// Converts 16 bytes, not their hexadecimal digits.
 impl TryFrom<&[u8]> for Md5Digest {
     type Error = TryFromSliceError;
 
@@ -132,14 +132,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn text_that_is_no_digest_is_refused() {
+    fn invalid_text_is_not_a_digest() {
         for text in ["", "d41d8cd98f00b204e9800998ecf8427", "g41d8cd98f00b204e9800998ecf8427e"] {
             assert_eq!(text.parse::<Md5Digest>(), Err(ParseDigestError), "{text}");
         }
     }
 
     #[test]
-    fn digits_of_either_case_go_in_and_come_out() {
+    fn upper_and_lower_case_digits_round_trip() {
         let digest = Md5Digest(core::array::from_fn(|index| 17 * index as u8));
         let lower = "00112233445566778899aabbccddeeff";
         assert_eq!(std::format!("{digest} {digest:x} {digest:X}"), {

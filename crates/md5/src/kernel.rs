@@ -1,4 +1,4 @@
-//! The kernel: the table's steps over whole blocks, in as many lanes as a word has.
+//! The kernel: the steps of the table over whole blocks, in all lanes of a word.
 //!
 //! RFC 1321 section 3.4, for each block of sixteen words X:
 //!
@@ -8,46 +8,48 @@
 //! A, B, C, D = A + AA, B + BB, C + CC, D + DD
 //! ```
 //!
-//! Here A to D are words of many lanes, which hold a state of another message each. Four things
-//! differ from the text. X comes from a [`BlockFeed`], which has a turn before every fourth step:
-//! in many lanes it transposes a part of the next block while these steps wait for each other.
-//! X\[k\] + T\[i\] is added to A before the round's function, because both are known long before B
-//! is. G is a selection between operands of which one comes late, so it is added as two disjoint
-//! halves. And the end of a step, from the function on, is one operation of the word,
-//! [`Word::end_step`], since the shortest way to do it depends on the instruction set and on the
-//! CPU: `end_step` of `lanes/src/x86_64/avx512.rs`, `avx2.rs` and `sse2.rs`, and of
-//! `lanes/src/portable.rs`.
+//! Here A to D are words of many lanes, and each lane holds the state of one message. The code
+//! differs from the RFC in four ways:
+//!
+//! - X comes from a [`BlockFeed`], which takes a turn before every fourth step. With many lanes it
+//!   transposes a part of the next block while the steps wait for each other.
+//! - X\[k\] + T\[i\] is added to A before the function of the round, because both are known long
+//!   before B.
+//! - G selects between operands, one of which is computed late, so it is added as two disjoint
+//!   halves.
+//! - The end of a step, from the function on, is one operation of the word, [`Word::end_step`]. Its
+//!   shortest form depends on the instruction set and on the CPU.
 
 use lanesum_lanes::{Backend, BlockFeed, Blocks, Compression, Kernel, Word, compress};
 
 use crate::table::{INITIAL, STEPS, Step};
 
-/// The state of a message as bytes: A, B, C and D, little-endian. In the end it is the digest.
+/// The state of a message as bytes: A, B, C and D, little-endian. The last state is the digest.
 pub(crate) type State = [u8; 16];
 
 /// The state before the first block.
 pub(crate) const INITIAL_STATE: State =
     [1, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xef, 0xfe, 0xdc, 0xba, 0x98, 0x76, 0x54, 0x32, 0x10];
 
-/// X\[k\] + T\[i\] of each step, for a block that is the same in all lanes.
+/// X\[k\] + T\[i\] of each step, for a block that all lanes share.
 pub(crate) type Sums = [[u32; 4]; 16];
 
-/// What a kernel does: takes states forward, of as many messages at a time as there are lanes.
+/// The work of a kernel: advances the states of messages, as many at a time as there are lanes.
 pub(crate) struct Plan<'a> {
-    /// The blocks of some messages in two parts, then those of the next messages.
+    /// The blocks of the first messages in two parts, then those of the next messages.
     pub(crate) blocks: &'a [[Blocks<'a>; 2]],
-    /// A block behind them that is the same in all lanes, if messages end in such a one.
+    /// A last block that is the same in all lanes, if the messages end in one.
     pub(crate) last: Option<&'a Sums>,
-    /// Of one message after the other: where the first of them stand, and those after them where
-    /// they will stand, from their beginning on.
+    /// The states of the messages. Those of the first messages are read; those of later messages
+    /// start from the initial state and are only written.
     pub(crate) states: &'a mut [State],
 }
 
 impl Plan<'_> {
-    /// All kernels are compiled here, once.
+    /// Runs the work. All kernels are compiled once, in this function.
     ///
     /// # Panics
-    /// When `width` is not one of the backend's, or there are fewer states or inputs.
+    /// Panics if `width` is not a width of the backend, or if there are fewer states or inputs.
     pub(crate) fn run(self, backend: Backend, width: usize) {
         backend.run(width, self);
     }
@@ -64,22 +66,22 @@ impl Kernel for Plan<'_> {
     }
 }
 
-/// The state before the first block, in all lanes.
+/// Returns the state before the first block, in all lanes.
 #[inline(always)]
 fn initial<W: Word>() -> [W; 4] {
-    // No closure: that would not be compiled with the instructions.
+    // Not a closure, which would be compiled without the instructions of the backend.
     let [a, b, c, d] = INITIAL;
     [W::splat(a), W::splat(b), W::splat(c), W::splat(d)]
 }
 
-/// A step, for which `sum` is X\[k\] + T\[i\]; the result's roles are already those of the next
-/// one.
+/// Computes a step. `sum` is X\[k\] + T\[i\], and the words of the result have the roles of the
+/// next step.
 #[inline(always)]
 fn step<W: Word, const F: i32, const SHIFT: u32>([a, b, c, d]: [W; 4], sum: W) -> [W; 4] {
     [d, a.add(sum).opaque().end_step::<F, SHIFT>(b, c, d), b, c]
 }
 
-/// The four steps of a turn.
+/// Computes the four steps of a turn.
 macro_rules! turn {
     ($turn:literal, $state:expr, $sums:expr) => {{
         const STEP: [Step; 4] = STEPS[$turn];
@@ -91,7 +93,7 @@ macro_rules! turn {
     }};
 }
 
-/// X\[k\] + T\[i\] of the steps of a turn.
+/// Returns X\[k\] + T\[i\] of the steps of a turn.
 #[inline(always)]
 fn sums<W: Word>(feed: &BlockFeed<'_, W>, turn: usize) -> [W; 4] {
     let [a, b, c, d] = STEPS[turn];
@@ -103,7 +105,7 @@ fn sums<W: Word>(feed: &BlockFeed<'_, W>, turn: usize) -> [W; 4] {
     ]
 }
 
-/// The 64 steps. Turns are written out since the compiler does not unroll so long a loop.
+/// The 64 steps. The turns are written out, because the compiler does not unroll such a long loop.
 impl Compression for Plan<'_> {
     #[inline(always)]
     fn block<W: Word>(before: [W; 4], feed: &mut BlockFeed<'_, W>) -> [W; 4] {
@@ -111,7 +113,7 @@ impl Compression for Plan<'_> {
         macro_rules! turns {
             ($($turn:literal)*) => {$(
                 if W::PARTS > 0 {
-                    // Steps before the turn come before it: otherwise the compiler would sink them.
+                    // Keeps the steps before the turn there; the compiler would move them down.
                     state[1] = state[1].opaque();
                 }
                 state = W::in_own_frame(#[inline(always)] || {
@@ -137,9 +139,9 @@ impl Compression for Plan<'_> {
     }
 }
 
-/// States after one more block, the same in all lanes. Four steps of a round are like the four
-/// before, and what they add comes from memory: so they are a loop, and leave the cache of
-/// instructions to the kernel of blocks that differ.
+/// Returns the states after one more block that is the same in all lanes. The code is a loop over
+/// groups of four steps whose sums come from memory. It is small and leaves the instruction cache
+/// to the other kernel.
 #[inline(always)]
 fn compress_by_sums<W: Word>(before: [W; 4], sums: &Sums) -> [W; 4] {
     let mut state = before;
@@ -168,15 +170,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_initial_state_is_that_of_the_table() {
+    fn the_initial_state_is_the_one_in_the_table() {
         let words = INITIAL_STATE.as_chunks().0.iter().map(|bytes| u32::from_le_bytes(*bytes));
         assert!(words.eq(INITIAL));
     }
 
-    /// Every width that a backend has; blocks that begin at different places of their pages, and at
-    /// the same one; two parts as one; from any states, and from the initial one.
+    /// Tries every width of a backend, blocks at equal and different page offsets, one and two
+    /// parts, and arbitrary and initial states.
     #[test]
-    fn every_width_is_as_one_lane() {
+    fn every_width_agrees_with_one_lane() {
         let bytes: Vec<u8> = (0..64 * 4096).map(|byte| (byte * 31 % 251) as u8).collect();
         let other: [State; MAX_LANES] =
             core::array::from_fn(|lane| core::array::from_fn(|byte| (byte * 99 + lane) as u8));

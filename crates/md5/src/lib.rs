@@ -1,21 +1,20 @@
-//! MD5 (RFC 1321) of one input, a stream of chunks, or many inputs at once.
+//! Computes MD5 (RFC 1321) of one input, of a stream of chunks, or of many inputs at once.
 //!
-//! MD5 finds accidents, not attackers: anyone can make two inputs with one digest. It is here for
-//! the many checksums that exist already. The digest of *one* input cannot be computed in parallel;
-//! what is parallel here is many inputs, 4 to 64 of them side by side in the SIMD registers of one
-//! core.
+//! MD5 detects accidental changes, not attacks: anyone can make two inputs with the same digest.
+//! Use it to check existing MD5 checksums. The digest of *one* input cannot be computed in
+//! parallel. This crate computes 4 to 64 inputs in parallel in the SIMD registers of one core.
 //!
-//! | you have | take |
-//! |---|---|
-//! | a slice | [`md5`] |
-//! | chunks as they come | [`Md5`] |
-//! | an iterator of chunks | [`md5_chunks`] |
-//! | a reader | [`md5_reader`] |
-//! | many slices | [`md5_many`], [`md5_many_into`] |
-//! | many streams, of files or sockets or anything | [`Lanes`], which refills a lane the moment its stream ends; one that has nothing yet holds up no other |
-//! | a part of a message now, the rest another day | [`Midstate`] |
-//! | code written against the RustCrypto traits | [`Md5`] with the feature `digest` (0.11), also as `Hmac<Md5>` (`hmac` 0.13) |
-//! | digests to store | [`Md5Digest`]: bytes, hexadecimal digits, or serde with the feature `serde` |
+//! | you have | you want | use |
+//! |---|---|---|
+//! | a slice | its digest | [`md5`] |
+//! | chunks that arrive over time | the digest of all | [`Md5`] |
+//! | an iterator of chunks | the digest of all | [`md5_chunks`] |
+//! | a reader | the digest of its contents | [`md5_reader`] |
+//! | many slices | all digests | [`md5_many`], [`md5_many_into`] |
+//! | many streams, such as files or sockets | all digests, without waiting for slow streams | [`Lanes`] |
+//! | the first part of a message | to hash the rest later | [`Midstate`] |
+//! | code written against RustCrypto traits | to use it unchanged | [`Md5`] with the feature `digest` (0.11), also as `Hmac<Md5>` (`hmac` 0.13) |
+//! | digests | to store or print them | [`Md5Digest`], with serde by the feature `serde` |
 //!
 //! ```
 //! // One input.
@@ -32,8 +31,8 @@
 //! assert_eq!(lanesum_md5::md5_many([&b"abc"[..], b"", b"abc"])[2], lanesum_md5::md5(b"abc"));
 //! ```
 //!
-//! How it works: `table.rs` holds the 64 steps, `kernel.rs` runs them in as many lanes as a word of
-//! [`lanesum_lanes`] has, and everything else feeds it whole blocks.
+//! How it works: `table.rs` holds the 64 steps, and `kernel.rs` runs them in all lanes of a word of
+//! [`lanesum_lanes`]. All other files feed whole blocks to the kernel.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(not(feature = "std"), no_std)]
@@ -81,14 +80,14 @@ pub use crate::{
 };
 pub use lanesum_lanes::{BLOCK_LEN, Backend};
 
-/// Bytes in a digest.
+/// The number of bytes in a digest.
 pub const DIGEST_LEN: usize = 16;
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// All backends, as a CPU of the latency to pretend would use them.
+    /// Returns all backends, with the choices of the CPU latency under test.
     pub fn backends() -> impl Iterator<Item = Backend> {
         #[cfg(all(feature = "std", target_arch = "x86_64"))]
         lanesum_lanes::other_latencies::pretend();
@@ -102,7 +101,7 @@ mod tests {
     }
 }
 
-/// The examples of the page on the registry, tested.
+/// Tests the examples in the README.
 #[cfg(all(doctest, feature = "std"))]
 #[doc = include_str!("../README.md")]
 struct Readme;

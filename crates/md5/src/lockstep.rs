@@ -1,4 +1,4 @@
-//! Messages that take as many blocks each, side by side from the beginning to the digest.
+//! Hashes messages with the same number of blocks in lockstep, from the first block to the digest.
 //!
 //! ```text
 //! where none of them has anything beyond the blocks that are whole in each (records of 64 bytes):
@@ -17,32 +17,31 @@ use crate::padding::{PaddedTail, blocks_of};
 use crate::streams::most_streams;
 use crate::table::{STEPS, Step};
 
-/// The most blocks that a short message takes, padding included.
+/// The largest number of blocks of a short message, including padding.
 pub(crate) const SHORT: usize = 16;
 
-/// Bytes of messages that may go together in more lanes than [`most_streams`], which does not pay
-/// for what comes from far.
+/// The total size in bytes up to which messages use more lanes than [`most_streams`]. More lanes do
+/// not pay for messages outside of the near caches.
 const NEAR: usize = 4 << 20;
 
-/// How many lanes go forward together at most when all messages begin at the same place of their
-/// pages. With more, the lines that were fetched ahead push each other out of the first-level cache
-/// before they are used.
+/// The largest number of lanes if all messages start at the same page offset. With more lanes,
+/// prefetched lines evict each other from the first-level cache before they are used.
 pub(crate) const CROWD: usize = 32;
 
-/// How many messages are looked at together.
+/// The number of messages that are examined together.
 pub(crate) const ROW: usize = 4 * MAX_LANES;
 
-/// How many times as many messages as lanes go together at most.
+/// The largest number of messages per lane that go together.
 const MOST_GROUPS: usize = 8;
 
 /// Hashes messages in lockstep.
 pub(crate) struct Lockstep {
     backend: Backend,
-    /// The most lanes there are.
+    /// The largest number of lanes.
     pub(crate) lanes: usize,
-    /// The tails of some messages before, since those of the next ones may be similar.
+    /// The tails of previous messages, because those of the next ones may be similar.
     tails: Vec<PaddedTail>,
-    /// The last block of padding that was computed: the length of its messages, and its sums.
+    /// The last computed padding block: the length of its messages, and its sums.
     padding: (usize, Sums),
 }
 
@@ -52,15 +51,16 @@ impl Lockstep {
         Self { backend, lanes, tails: Vec::new(), padding: (usize::MAX, [[0; 4]; 16]) }
     }
 
-    /// The digest of each message, of any number, if all take as many blocks; says whether they do.
+    /// Computes the digest of each message if all have the same number of blocks. Returns whether
+    /// they do.
     pub(crate) fn hash_if_alike(&mut self, messages: &[&[u8]], digests: &mut [State]) -> bool {
         let (whole, [shortest, longest]) = Blocks::whole(messages);
         if blocks_of(shortest) != blocks_of(longest) {
             return false;
         }
         let lanes = self.lanes_for(messages, longest);
-        // Several times as many as lanes go together, so that the first blocks of the next ones are
-        // transposed during the last steps of those before.
+        // Several messages per lane go together, so that the first blocks of the next ones are
+        // transposed during the last steps of the previous ones.
         let together = lanes * (ROW / lanes).min(MOST_GROUPS);
         let mut first = 0;
         while messages.len() - first >= lanes {
@@ -72,7 +72,7 @@ impl Lockstep {
         let (messages, digests) = (&messages[first..], &mut digests[first..]);
         let count = messages.len();
         if count > 0 {
-            // Idle lanes have the first message, and a place for its digest.
+            // Idle lanes hash the first message and have a place for its digest.
             let width = self.backend.width_for(count);
             let (mut all, mut found) = ([messages[0]; MAX_LANES], [[0; 16]; MAX_LANES]);
             all[..count].copy_from_slice(messages);
@@ -83,7 +83,7 @@ impl Lockstep {
         true
     }
 
-    /// How many of some messages that are alike go forward together.
+    /// Returns how many of some equally long messages go together.
     fn lanes_for(&self, alike: &[&[u8]], longest: usize) -> usize {
         let most = self.lanes.min(alike.len());
         let streams = most_streams(self.backend);
@@ -96,8 +96,7 @@ impl Lockstep {
         }
     }
 
-    /// The digests of messages by their whole blocks, which all lanes of some groups of a width
-    /// have.
+    /// Computes digests from the whole blocks of messages that fill all lanes of some groups.
     fn fill(&mut self, width: usize, whole: Blocks<'_>, longest: usize, digests: &mut [State]) {
         let (messages, count) = (whole.inputs(), whole.inputs().len());
         let length = whole.count() * BLOCK_LEN;
@@ -128,9 +127,8 @@ impl Lockstep {
     }
 }
 
-/// Whether messages begin at few places of their pages. Lines of the same place share the few ways
-/// (8 to 12) of one set of the first-level cache, so that each pushes out another before it is
-/// used.
+/// Returns whether messages start at few page offsets. Lines at the same offset share the 8 to 12
+/// ways of one set of the first-level cache, so each evicts another one before it is used.
 pub(crate) fn are_crowded(messages: &[&[u8]]) -> bool {
     const LINES_A_PAGE: usize = 64;
     const WAYS: u32 = 8;
@@ -140,8 +138,8 @@ pub(crate) fn are_crowded(messages: &[&[u8]]) -> bool {
     places.count_ones() * WAYS < messages.len() as u32
 }
 
-/// The last block of messages of so many whole blocks: nothing but padding, the same for all. Its
-/// words are added to the constants of the steps that take them.
+/// Returns the last block of messages of `length` bytes in whole blocks. It is only padding and the
+/// same for all. Its words are added to the constants of their steps.
 fn padding(length: usize) -> Sums {
     let tail = PaddedTail::of(&[], length as u64);
     let (words, _) = tail.blocks().as_chunks();

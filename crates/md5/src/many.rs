@@ -1,5 +1,5 @@
-//! Many messages that are in memory whole, or made one by one: what calls the scheduler of
-//! `memory.rs`, which is compiled once, for messages of any type.
+//! Many messages that are in memory or made one by one. Calls the scheduler of `memory.rs`, which
+//! is compiled once for messages of all types.
 
 use alloc::vec::Vec;
 use core::mem;
@@ -10,13 +10,17 @@ use crate::kernel::State;
 use crate::lockstep::{Lockstep, ROW};
 use crate::{Md5Digest, memory};
 
-/// The MD5 of each of many messages, in their order.
+/// Returns the MD5 digests of many messages, in their order.
 ///
-/// Messages are taken before the first of them is hashed, since the longest go first: up to 65,536
-/// references at a time. Of messages that own their bytes up to 4,096 are taken, of 64 MiB at most,
-/// the last one not counted, and dropped once they are hashed. So owned messages of 8 MiB are
-/// hashed in eight lanes: give references, as in `md5_many(&messages)`, to those that are in memory
-/// anyway. They take all lanes whatever their length.
+/// Takes a group of messages before it hashes the first one, because the longest go first. A group
+/// is one of:
+///
+/// - up to 65,536 references;
+/// - up to 4,096 messages that own their bytes. A group ends when these have 64 MiB together. They
+///   are dropped once they are hashed.
+///
+/// So owned messages of 8 MiB are hashed in eight lanes only. For messages that stay in memory pass
+/// references, as in `md5_many(&messages)`, which use all lanes at any length.
 ///
 /// ```
 /// let digests = lanesum_md5::md5_many(["a", "", "abc"]);
@@ -30,7 +34,7 @@ where
     md5_many_with(Backend::best(), messages)
 }
 
-/// [`md5_many`] with a given backend.
+/// Computes [`md5_many`] with a given backend.
 ///
 /// ```
 /// use lanesum_md5::{Backend, md5_many, md5_many_with};
@@ -50,8 +54,8 @@ where
     digests.into_iter().map(Md5Digest).collect()
 }
 
-/// [`md5_many`] into a column of [`Md5Digest`]s, or of 16-byte values. From bytes these come by
-/// [`as_chunks_mut`](slice::as_chunks_mut).
+/// Computes [`md5_many`] into a column of [`Md5Digest`]s or of 16-byte values.
+/// [`as_chunks_mut`](slice::as_chunks_mut) turns a byte slice into such a column.
 ///
 /// ```
 /// use lanesum_md5::{Md5Digest, md5, md5_many_into};
@@ -66,7 +70,7 @@ where
 /// ```
 ///
 /// # Panics
-/// When there are not as many digests as messages.
+/// Panics if the number of digests differs from the number of messages.
 pub fn md5_many_into<I, D>(messages: I, out: &mut [D])
 where
     I: IntoIterator<Item: AsRef<[u8]>>,
@@ -75,7 +79,7 @@ where
     md5_many_into_with(Backend::best(), messages, out);
 }
 
-/// [`md5_many_into`] with a given backend.
+/// Computes [`md5_many_into`] with a given backend.
 ///
 /// ```
 /// use lanesum_md5::{Backend, Md5Digest, md5, md5_many_into_with};
@@ -86,7 +90,7 @@ where
 /// ```
 ///
 /// # Panics
-/// When there are not as many digests as messages.
+/// Panics if the number of digests differs from the number of messages.
 pub fn md5_many_into_with<I, D>(backend: Backend, messages: I, out: &mut [D])
 where
     I: IntoIterator<Item: AsRef<[u8]>>,
@@ -97,7 +101,7 @@ where
     assert_eq!(taken, count, "messages and digests");
 }
 
-/// What a column of digests is made of: [`Md5Digest`] or `[u8; 16]`.
+/// An element of a column of digests: [`Md5Digest`] or `[u8; 16]`.
 pub trait Output: sealed::Output {}
 impl Output for Md5Digest {}
 impl Output for State {}
@@ -124,10 +128,10 @@ mod sealed {
     }
 }
 
-/// Where digests go.
+/// A destination of digests.
 pub trait Column {
-    /// Has the messages from number `first` on, `count` of them, hashed into their places; gives
-    /// what the function does.
+    /// Calls `hash` with the places of the `count` messages from number `first` on. Returns its
+    /// result.
     fn fill<R>(&mut self, first: usize, count: usize, hash: impl FnOnce(&mut [State]) -> R) -> R;
 }
 
@@ -138,7 +142,7 @@ impl Column for &mut [State] {
     }
 }
 
-/// A column of digests, and what is hashed before it is copied there.
+/// A column of digests, and a buffer of states that are copied there.
 struct Copied<'a> {
     out: &'a mut [Md5Digest],
     states: Vec<State>,
@@ -165,20 +169,20 @@ impl Column for &mut Vec<State> {
     }
 }
 
-/// The places in a column of the messages from number `first` on.
+/// Returns the places in a column of the messages from number `first` on.
 #[inline]
 fn places<D>(column: &mut [D], first: usize, count: usize) -> &mut [D] {
     let most = column.len();
     column.get_mut(first..first + count).unwrap_or_else(|| panic!("more messages than {most}"))
 }
 
-/// How many are taken at a time otherwise: of references, and of messages that own their bytes, of
-/// which there may be so many.
+/// The largest group of references, the largest group of messages that own their bytes, and the
+/// total bytes of the latter.
 const REFERENCES: usize = 1 << 16;
 const OWNED: usize = 1 << 12;
 const OWNED_BYTES: usize = 64 << 20;
 
-/// Puts the digest of each message into its place. Gives how many messages there were.
+/// Stores the digest of each message at its place. Returns the number of messages.
 #[inline]
 fn hash_all<M: AsRef<[u8]>>(
     backend: Backend,
@@ -209,7 +213,8 @@ fn hash_all<M: AsRef<[u8]>>(
     }
 }
 
-/// Takes messages until there are so many, or those that own their bytes are of [`OWNED_BYTES`].
+/// Takes messages until there are `most` of them, or until those that own their bytes have
+/// [`OWNED_BYTES`].
 #[inline]
 fn take<M: AsRef<[u8]>>(taken: &mut Vec<M>, messages: &mut impl Iterator<Item = M>, most: usize) {
     if !is_owned::<M>() {
@@ -225,8 +230,8 @@ fn take<M: AsRef<[u8]>>(taken: &mut Vec<M>, messages: &mut impl Iterator<Item = 
     }
 }
 
-/// Whether it takes memory to keep messages: what has nothing to drop and is small refers to bytes
-/// of something else.
+/// Returns whether messages own memory. A small type without drop glue only refers to bytes
+/// elsewhere.
 const fn is_owned<M>() -> bool {
     mem::needs_drop::<M>() || size_of::<M>() > BLOCK_LEN
 }

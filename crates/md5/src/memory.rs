@@ -1,5 +1,4 @@
-//! Many messages that are in memory whole: the longest first, so that all lanes come to their ends
-//! together.
+//! Schedules many messages that are in memory: the longest first, so that all lanes end together.
 //!
 //! ```text
 //! for each row of neighbours, as many as there are lanes:
@@ -12,10 +11,9 @@
 //! with the tails, those of one block and those of two: the same
 //! ```
 //!
-//! What is left of each is then much the same for many again. So they come to their ends in a few
-//! large steps, with all lanes in use. [`Lanes`](crate::Lanes) could do all of this too, as it does
-//! with whatever ends at its own time, but asks every stream what it has next, several times a
-//! message.
+//! The rests of many messages then have similar lengths again. So all messages end in a few large
+//! steps with all lanes in use. [`Lanes`](crate::Lanes) would also work, but it asks each stream
+//! several times per message for its next bytes.
 
 use alloc::vec::Vec;
 
@@ -26,14 +24,14 @@ use crate::lockstep::{CROWD, Lockstep, SHORT, are_crowded};
 use crate::padding::{PaddedTail, blocks_of};
 use crate::streams::most_streams;
 
-/// Bytes of the messages that are next which are fetched into a cache meanwhile. The kernel asks
-/// for those behind in time.
+/// The number of bytes at the start of the next messages that are prefetched. The kernel itself
+/// prefetches the following bytes in time.
 const FETCHED: usize = 4 * BLOCK_LEN;
 
-/// Puts the digest of each message into its place.
+/// Stores the digest of each message at its place.
 ///
 /// # Panics
-/// When there are not as many digests as messages.
+/// Panics if there are not as many digests as messages.
 pub(crate) fn hash(backend: Backend, messages: &[&[u8]], digests: &mut [State]) {
     assert!(messages.len() == digests.len());
     let mut scheduler = Scheduler::new(backend, messages, digests);
@@ -45,8 +43,8 @@ pub(crate) fn hash(backend: Backend, messages: &[&[u8]], digests: &mut [State]) 
     scheduler.end();
 }
 
-/// How many whole blocks are left of a message, and which one that is: small, since there is much
-/// sorting.
+/// The number of whole blocks left of a message, and its index. The type is small, because it is
+/// sorted often.
 #[derive(Clone, Copy, Default)]
 struct Left {
     blocks: usize,
@@ -57,15 +55,15 @@ struct Scheduler<'a> {
     backend: Backend,
     lockstep: Lockstep,
     messages: &'a [&'a [u8]],
-    /// The state of each message that has begun, and in the end its digest.
+    /// The state of each started message, and at the end its digest.
     states: &'a mut [State],
-    /// Short messages that take another number of blocks than their neighbours, by that number.
+    /// Short messages with a different number of blocks than their neighbours, by that number.
     buckets: [Vec<usize>; SHORT],
-    /// Those that have most left, ascending.
+    /// The messages with the most blocks left, ascending.
     waiting: Vec<Left>,
-    /// Those that have gone forward, and now have fewer blocks left than others.
+    /// Messages that advanced and now have fewer blocks left than others.
     later: Vec<Left>,
-    /// Those of which nothing is left but a tail of one block, and of two.
+    /// Messages with only a tail of one block left, and of two.
     tails: [Vec<usize>; 2],
 }
 
@@ -83,14 +81,14 @@ impl<'a> Scheduler<'a> {
         }
     }
 
-    /// Hashes rows of neighbours that are alike; sorts the other messages by their blocks, and
-    /// hashes those of which there are as many as lanes.
+    /// Hashes rows of neighbours with the same number of blocks. Sorts the other messages by that
+    /// number, and hashes those that fill all lanes.
     fn take_rows(&mut self) {
         let mut are_others = false;
         let lanes = self.lockstep.lanes;
         for (row, messages) in self.messages.chunks(lanes).enumerate() {
             let first = row * lanes;
-            // A few in the end go beside others, if there are such.
+            // The last few messages are hashed together with others, if there are any.
             let may_be_alike = messages.len() >= self.fewest() || !are_others;
             let states = &mut self.states[first..][..messages.len()];
             if !(may_be_alike && self.lockstep.hash_if_alike(messages, states)) {
@@ -108,19 +106,19 @@ impl<'a> Scheduler<'a> {
         }
     }
 
-    /// The fewest short messages that go in lockstep by themselves.
+    /// Returns the smallest number of short messages that are hashed in lockstep.
     fn fewest(&self) -> usize {
         (self.lockstep.lanes / 4).max(1)
     }
 
-    /// Puts a message into its bucket, or among those that wait.
+    /// Puts a message into its bucket, or among the waiting messages.
     fn sort(&mut self, message: usize) {
         let bytes = self.messages[message];
         let blocks = blocks_of(bytes.len());
         if blocks > SHORT {
             return self.begin(message);
         }
-        // When it goes forward, others have been read in between.
+        // Other messages are read before this one advances.
         fetch(bytes);
         self.buckets[blocks - 1].push(message);
         if self.buckets[blocks - 1].len() == self.lockstep.lanes {
@@ -131,14 +129,14 @@ impl<'a> Scheduler<'a> {
         }
     }
 
-    /// Puts a message among those that wait.
+    /// Puts a message among the waiting ones.
     fn begin(&mut self, message: usize) {
         self.states[message] = INITIAL_STATE;
         let blocks = self.messages[message].len() / BLOCK_LEN;
         self.waiting.push(Left { blocks, message });
     }
 
-    /// Hashes messages that take as many blocks each, as many as there are lanes at most.
+    /// Hashes messages with the same number of blocks, at most as many as there are lanes.
     fn hash_in_lockstep(&mut self, numbers: &[usize]) {
         let (mut messages, mut digests) = ([&[][..]; MAX_LANES], [[0; 16]; MAX_LANES]);
         let (messages, digests) = (&mut messages[..numbers.len()], &mut digests[..numbers.len()]);
@@ -152,7 +150,8 @@ impl<'a> Scheduler<'a> {
         }
     }
 
-    /// Sorts the messages that wait, and hashes those that are alike, where there are many of them.
+    /// Sorts the waiting messages, and hashes those with the same number of blocks if there are
+    /// many.
     fn take_alike(&mut self) {
         let mut waiting = core::mem::take(&mut self.waiting);
         waiting.sort_unstable_by_key(|left| self.messages[left.message].len());
@@ -176,17 +175,18 @@ impl<'a> Scheduler<'a> {
             }
             alike.iter().for_each(|&left| self.put(left));
         }
-        // They came in ascending order.
+        // They are in ascending order.
         debug_assert!(self.waiting.is_sorted_by_key(|left| left.blocks) && self.later.is_empty());
     }
 
-    /// What is not hashed yet of a message.
+    /// Returns the rest of a message that is not hashed yet.
     fn rest(&self, left: Left) -> &'a [u8] {
         let message = self.messages[left.message];
         &message[(message.len() / BLOCK_LEN - left.blocks) * BLOCK_LEN..]
     }
 
-    /// Puts a message where it belongs. Comes with those that have more left afterwards.
+    /// Puts a message into the list for its number of blocks left. Those with more left follow
+    /// later.
     fn put(&mut self, left: Left) {
         if left.blocks == 0 {
             let blocks = blocks_of(self.rest(left).len());
@@ -198,7 +198,7 @@ impl<'a> Scheduler<'a> {
         }
     }
 
-    /// Takes those forward that have most left, by as many blocks as all of them have.
+    /// Advances the messages with the most blocks left, by as many blocks as all of them have.
     fn go_forward(&mut self) {
         let mut most = most_streams(self.backend);
         if self.waiting.len() < most && !self.later.is_empty() {
@@ -221,7 +221,7 @@ impl<'a> Scheduler<'a> {
         for (lane, &left) in moving.iter().enumerate() {
             (messages[lane], rests[lane]) = (left.message, self.rest(left));
         }
-        // The first one has least left.
+        // The first one has the fewest blocks left.
         let count = moving[0].blocks;
         self.compress(&messages[..moving.len()], &mut rests, count);
         for left in moving {
@@ -230,7 +230,7 @@ impl<'a> Scheduler<'a> {
         }
     }
 
-    /// Whether so many of those that have most left go on at few places of their pages.
+    /// Returns whether the `most` longest rests continue at few page offsets.
     fn are_first_crowded(&self, most: usize) -> bool {
         let mut rests = [&[][..]; MAX_LANES];
         let first = &self.waiting[self.waiting.len().saturating_sub(most)..];
@@ -240,7 +240,7 @@ impl<'a> Scheduler<'a> {
         first.len() > CROWD && are_crowded(&rests[..first.len()])
     }
 
-    /// Ends messages of which nothing but the tail is left.
+    /// Finishes messages with only their tail left.
     fn end(&mut self) {
         let mut padded = Vec::new();
         padded.resize(most_streams(self.backend), PaddedTail::new());
@@ -259,8 +259,8 @@ impl<'a> Scheduler<'a> {
         }
     }
 
-    /// Takes messages forward by so many blocks of what is left of each. Lanes without a message
-    /// get the first one's.
+    /// Advances messages by `blocks` blocks of their rests. Unused lanes get the rest of the first
+    /// message.
     fn compress(&mut self, numbers: &[usize], rests: &mut [&[u8]; MAX_LANES], blocks: usize) {
         let width = self.backend.width_for(numbers.len());
         let first = rests[0];
@@ -284,12 +284,12 @@ mod tests {
     use crate::md5;
     use crate::tests::backends;
 
-    /// Lengths up to a limit, in no order.
+    /// Returns lengths up to a limit, in random order.
     fn lengths(count: usize, limit: usize) -> impl Iterator<Item = usize> {
         (0..count).map(move |index| index * 7919 % (limit + 1))
     }
 
-    /// Hashes messages into digests of which each must be written.
+    /// Hashes messages and checks that each digest is written.
     fn check(backend: Backend, messages: &[&[u8]]) {
         let mut digests = alloc::vec![[0xee; 16]; messages.len()];
         hash(backend, messages, &mut digests);
@@ -299,12 +299,13 @@ mod tests {
     }
 
     #[test]
-    fn every_length_is_hashed_beside_its_like_and_beside_others() {
+    fn every_length_is_hashed_next_to_equal_and_other_lengths() {
         let bytes: Vec<u8> = (0..2000_u32).map(|index| (index * 31 % 251) as u8).collect();
         for backend in backends() {
             let lanes = backend.width_for(MAX_LANES);
-            // Each length as often as there are lanes, at other bytes each time: first alternately,
-            // so that each waits for its like, then side by side.
+            // Each length once per lane, at different bytes each time. First the lengths alternate,
+            // so that each message waits for others of its length. Then equal lengths follow each
+            // other.
             let turns = (0..lanes).flat_map(|turn| (0..=1100).map(move |length| (turn, length)));
             let runs = (0..=1100).flat_map(|length| (0..lanes).map(move |turn| (turn, length)));
             let messages: Vec<&[u8]> =
@@ -314,10 +315,10 @@ mod tests {
     }
 
     #[test]
-    fn each_message_is_found_once() {
+    fn each_message_is_returned_once() {
         let bytes: Vec<u8> = (0..9000_u32).map(|index| (index * 31 % 251) as u8).collect();
         for backend in backends() {
-            // A long one at the beginning, and more than one filling of the lanes.
+            // A long message first, and more messages than lanes.
             let lengths: Vec<usize> = [8900].into_iter().chain(lengths(300, 3000)).collect();
             let messages: Vec<&[u8]> = lengths
                 .iter()
@@ -331,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn many_come_to_their_ends_in_few_runs() {
+    fn many_messages_end_in_few_runs() {
         const COUNT: usize = 512;
         const LIMIT: usize = 64 << 10;
         let bytes = [0; LIMIT + 64 * BLOCK_LEN];
@@ -351,7 +352,7 @@ mod tests {
                 runs += 1;
             }
             let lanes = most_streams(backend);
-            // The last filling as often as its lengths differ.
+            // The last group needs one run for each different length.
             assert!(runs <= 2 * COUNT / lanes + 16, "{backend}: {runs} of {lanes} lanes");
         }
     }

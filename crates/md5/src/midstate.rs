@@ -1,12 +1,12 @@
-//! Where a message stands after some of its blocks.
+//! The state of a message after some of its blocks.
 
 use lanesum_lanes::BLOCK_LEN;
 
 use crate::kernel::State;
 use crate::{DIGEST_LEN, Md5Digest};
 
-/// The state of MD5 after the first blocks of a message, to go on from later: in another process,
-/// or on another day. It is no digest of these blocks, and tells as much of them as one does.
+/// The state of MD5 after the first blocks of a message, to continue later or in another process.
+/// It is not a digest of these blocks, but reveals as much about them as a digest does.
 ///
 /// ```
 /// use lanesum_md5::{Md5, Midstate, md5};
@@ -28,25 +28,26 @@ pub struct Midstate {
 }
 
 impl Midstate {
-    /// The state of 16 bytes after `length` bytes of a message; `None` if these are not whole
-    /// blocks of 64.
+    /// Makes a midstate from the 16-byte state after `length` bytes of a message. Returns `None` if
+    /// these are not whole blocks of 64 bytes.
     #[must_use]
     pub const fn new(state: [u8; DIGEST_LEN], length: u64) -> Option<Self> {
         if length.is_multiple_of(BLOCK_LEN as u64) { Some(Self { state, length }) } else { None }
     }
 
-    /// The state after `length` bytes, of a stream that was [cut](crate::Stream::is_cut) there.
+    /// Makes a midstate from the result of a stream that was [cut](crate::Stream::is_cut) after
+    /// `length` bytes. Returns `None` if these are not whole blocks of 64 bytes.
     pub const fn of_cut(state: Md5Digest, length: u64) -> Option<Self> {
         Self::new(state.0, length)
     }
 
-    /// How many bytes of the message led to it.
+    /// Returns the number of bytes of the message before this state.
     #[must_use]
     pub const fn length(&self) -> u64 {
         self.length
     }
 
-    /// The 16 bytes of the state: A, B, C and D of RFC 1321, little-endian.
+    /// Returns the 16 bytes of the state: A, B, C and D of RFC 1321, little-endian.
     #[must_use]
     pub const fn to_bytes(&self) -> [u8; DIGEST_LEN] {
         self.state

@@ -1,4 +1,4 @@
-//! One message: at once, in chunks, or from a reader.
+//! One message at a time: whole, in chunks, or from a reader.
 
 use core::fmt;
 
@@ -8,9 +8,10 @@ use crate::kernel::{INITIAL_STATE, Plan, State};
 use crate::padding::{BlockBuffer, PaddedTail};
 use crate::{Md5Digest, Midstate};
 
-/// MD5 of a message that comes in chunks. Memory: the state and two blocks, whatever the length.
+/// Computes the MD5 of a message that arrives in chunks. It holds the state and two blocks of 64
+/// bytes, at any length of the message.
 ///
-/// A clone goes its own way from there, so that messages with a common beginning share its work:
+/// A clone continues independently, so messages with a common beginning can share the work for it:
 ///
 /// ```
 /// use lanesum_md5::{Md5, md5};
@@ -27,18 +28,18 @@ use crate::{Md5Digest, Midstate};
 pub struct Md5 {
     state: State,
     buffer: BlockBuffer,
-    /// Bytes so far. RFC 1321 counts bits modulo 2^64; so does this, in the end.
+    /// The number of bytes so far. The padding counts bits modulo 2^64, as in RFC 1321.
     length: u64,
 }
 
 impl Md5 {
-    /// The state before the first byte.
+    /// Makes a hasher of an empty message.
     #[must_use]
     pub const fn new() -> Self {
         Self { state: INITIAL_STATE, buffer: BlockBuffer::new(), length: 0 }
     }
 
-    /// Takes the next bytes.
+    /// Adds the next bytes of the message.
     #[inline]
     pub fn update(&mut self, bytes: impl AsRef<[u8]>) {
         self.take(bytes.as_ref());
@@ -59,40 +60,40 @@ impl Md5 {
         self.buffer.fill(rest);
     }
 
-    /// The digest of all bytes taken.
+    /// Returns the digest of all bytes added.
     #[must_use]
     pub fn finalize(mut self) -> Md5Digest {
         self.finish()
     }
 
-    /// The digest of all bytes taken; starts again from nothing.
+    /// Returns the digest of all bytes added, and resets the hasher.
     pub fn finalize_reset(&mut self) -> Md5Digest {
         let digest = self.finish();
         self.reset();
         digest
     }
 
-    /// Starts again from nothing.
+    /// Resets the hasher to an empty message.
     pub fn reset(&mut self) {
         *self = Self::new();
     }
 
-    /// Where the message stands, to go on from another day; `None` where the bytes taken are not
-    /// whole blocks of 64.
+    /// Returns the state of the message, to continue later. Returns `None` if the bytes added are
+    /// not whole blocks of 64 bytes.
     #[must_use]
     pub fn midstate(&self) -> Option<Midstate> {
-        // Past 2^64 bytes the length begins anew, at a whole block again.
+        // Past 2^64 bytes the length starts again at 0, which is a whole block.
         if self.buffer.is_empty() { Midstate::new(self.state, self.length) } else { None }
     }
 
-    /// The state after the last whole block, how many bytes there were in all, and those behind
+    /// Returns the state after the last whole block, the total number of bytes, and the bytes after
     /// that block.
     #[cfg(feature = "digest")]
     pub(crate) fn parts(&self) -> (&State, u64, &[u8]) {
         (&self.state, self.length, self.buffer.bytes())
     }
 
-    /// Where a message goes on whose first `length` bytes, whole blocks, led to this state.
+    /// Makes a hasher that continues after the first `length` bytes, whole blocks, with this state.
     pub(crate) const fn from_parts(state: State, length: u64) -> Self {
         Self { state, buffer: BlockBuffer::new(), length }
     }
@@ -104,7 +105,7 @@ impl Md5 {
     }
 }
 
-/// Takes a state forward by whole blocks.
+/// Advances a state by whole blocks.
 fn take(state: &mut State, blocks: &[u8]) {
     if !blocks.is_empty() {
         let states = core::slice::from_mut(state);
@@ -114,12 +115,12 @@ fn take(state: &mut State, blocks: &[u8]) {
     }
 }
 
-/// All whole blocks of a piece.
+/// Returns all whole blocks of a piece.
 fn whole<'a>(piece: &'a [&'a [u8]; 1]) -> Blocks<'a> {
     Blocks::new(piece, piece[0].len() / BLOCK_LEN)
 }
 
-/// Where a message goes on.
+/// Makes a hasher that continues a message.
 impl From<Midstate> for Md5 {
     fn from(Midstate { state, length }: Midstate) -> Self {
         Self::from_parts(state, length)
@@ -132,7 +133,7 @@ impl Default for Md5 {
     }
 }
 
-/// Shows the length alone: the state would tell of the message.
+/// Shows only the length, because the state would reveal the message.
 impl fmt::Debug for Md5 {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Md5").field("length", &self.length).finish_non_exhaustive()
@@ -141,7 +142,7 @@ impl fmt::Debug for Md5 {
 
 #[cfg(feature = "std")]
 impl std::io::Write for Md5 {
-    /// Takes all bytes; never fails.
+    /// Adds all bytes. Never fails.
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
         self.update(bytes);
         Ok(bytes.len())
@@ -152,7 +153,7 @@ impl std::io::Write for Md5 {
     }
 }
 
-/// MD5 of a message that is in memory.
+/// Returns the MD5 digest of a message in memory.
 ///
 /// ```
 /// let digest = lanesum_md5::md5(b"message digest");
@@ -175,8 +176,8 @@ fn md5_of_slice(message: &[u8]) -> Md5Digest {
     Md5Digest(states[0])
 }
 
-/// MD5 of a message that an iterator yields in chunks of any lengths: the lazy `ByteString`. One
-/// chunk is held at a time.
+/// Returns the MD5 digest of a message that an iterator yields in chunks of any lengths. Holds one
+/// chunk at a time.
 ///
 /// ```
 /// let chunks = std::iter::repeat_n([0; 1000], 1000); // a megabyte, never held whole
@@ -191,7 +192,7 @@ where
     md5.finalize()
 }
 
-/// MD5 of all that a reader yields, through a buffer of 64 KiB.
+/// Returns the MD5 digest of all bytes of a reader, read through a buffer of 64 KiB.
 ///
 /// ```
 /// let mut reader = &b"abc"[..];
@@ -200,7 +201,7 @@ where
 /// ```
 ///
 /// # Errors
-/// The reader's own, except interruptions, after which it reads on.
+/// Fails with the error of the reader. Interrupted reads are repeated.
 #[cfg(feature = "std")]
 pub fn md5_reader<R: std::io::Read>(mut reader: R) -> std::io::Result<Md5Digest> {
     let mut md5 = Md5::new();

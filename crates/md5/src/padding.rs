@@ -2,15 +2,15 @@
 
 use lanesum_lanes::BLOCK_LEN;
 
-/// Bytes that the length takes at the end of the padding.
+/// The number of bytes of the length at the end of the padding.
 const LENGTH_LEN: usize = 8;
 
 /// The bytes of a message after its last whole block.
 #[derive(Clone, Debug)]
 pub(crate) struct BlockBuffer {
-    /// A block under construction; padding may need a second one.
+    /// A block under construction. Padding may need a second one.
     bytes: [u8; 2 * BLOCK_LEN],
-    /// How many of them count.
+    /// The number of bytes in use.
     filled: usize,
 }
 
@@ -19,12 +19,13 @@ impl BlockBuffer {
         Self { bytes: [0; 2 * BLOCK_LEN], filled: 0 }
     }
 
-    /// Whether it holds nothing, so that whole blocks may be taken straight from the input.
+    /// Returns whether the buffer is empty, so that whole blocks can be read directly from the
+    /// input.
     pub(crate) const fn is_empty(&self) -> bool {
         self.filled == 0
     }
 
-    /// Takes bytes up to the end of the block; says how many it took.
+    /// Adds bytes up to the end of the block. Returns how many it added.
     pub(crate) fn fill(&mut self, input: &[u8]) -> usize {
         let room = BLOCK_LEN - self.filled;
         let taken = room.min(input.len());
@@ -33,23 +34,23 @@ impl BlockBuffer {
         taken
     }
 
-    /// The whole blocks in it: none or one, and after [`pad`](Self::pad) one or two.
+    /// Returns the whole blocks: none or one, and one or two after [`pad`](Self::pad).
     pub(crate) fn blocks(&self) -> &[u8] {
         &self.bytes[..self.filled - self.filled % BLOCK_LEN]
     }
 
-    /// All that it holds.
+    /// Returns all bytes in the buffer.
     #[cfg(feature = "digest")]
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.bytes[..self.filled]
     }
 
-    /// Forgets all that it holds.
+    /// Empties the buffer.
     pub(crate) fn clear(&mut self) {
         self.filled = 0;
     }
 
-    /// Ends the message. `length` counts all its bytes, these included.
+    /// Pads the message. `length` counts all its bytes, including those in the buffer.
     pub(crate) fn pad(&mut self, length: u64) {
         debug_assert!(self.filled < BLOCK_LEN, "a full block must be taken first");
         self.bytes[self.filled..].fill(0);
@@ -61,21 +62,21 @@ impl BlockBuffer {
 #[derive(Clone, Debug)]
 pub(crate) struct PaddedTail {
     bytes: [u8; 2 * BLOCK_LEN],
-    /// How many bytes of the message are in it, and how many the message has.
+    /// The number of bytes of the message in it, and the length of the message.
     of: (usize, u64),
 }
 
 impl PaddedTail {
-    /// Of the empty message.
+    /// The tail of the empty message.
     #[cfg(feature = "alloc")]
     pub(crate) fn new() -> Self {
         Self::of(&[], 0)
     }
 
-    /// That of a message of `length` bytes, of which `rest` are the last.
+    /// Returns the tail of a message of `length` bytes, whose last bytes are `rest`.
     ///
     /// # Panics
-    /// When they take more than two blocks.
+    /// Panics if the tail is longer than two blocks.
     #[inline]
     pub(crate) fn of(rest: &[u8], length: u64) -> Self {
         let mut bytes = [0; 2 * BLOCK_LEN];
@@ -84,15 +85,15 @@ impl PaddedTail {
         Self { bytes, of: (rest.len(), length) }
     }
 
-    /// Becomes that of a message of `length` bytes, of which `rest` are the last.
+    /// Turns this into the tail of a message of `length` bytes, whose last bytes are `rest`.
     ///
     /// # Panics
-    /// When they take more than two blocks.
+    /// Panics if the tail is longer than two blocks.
     #[cfg(feature = "alloc")]
     #[inline]
     pub(crate) fn write(&mut self, rest: &[u8], length: u64) {
         let of = (rest.len(), length);
-        // Among messages of the same length the padding stays.
+        // For messages of the same length the padding is the same.
         if self.of != of {
             self.bytes = [0; 2 * BLOCK_LEN];
             pad(&mut self.bytes, rest.len(), length);
@@ -103,22 +104,22 @@ impl PaddedTail {
         }
     }
 
-    /// The blocks, one or two.
+    /// Returns the one or two blocks.
     #[inline]
     pub(crate) fn blocks(&self) -> &[u8] {
         &self.bytes[..blocks_of(self.of.0) * BLOCK_LEN]
     }
 }
 
-/// How many blocks a message of so many bytes takes with its padding.
+/// Returns the number of blocks of a message of `length` bytes, including padding.
 #[inline]
 pub(crate) const fn blocks_of(length: usize) -> usize {
     (length + LENGTH_LEN) / BLOCK_LEN + 1
 }
 
-/// Ends a message of which the first `filled` bytes are the last, and zeros follow; gives how many
-/// bytes it has then. As RFC 1321 sections 3.1 and 3.2 say: a byte 0x80, zeros, and the length in
-/// bits modulo 2^64 at the end of a block.
+/// Pads a message whose last bytes are the first `filled` ones of the buffer, followed by zeros.
+/// Returns the number of bytes with padding. The padding is a byte 0x80, zeros, and the length in
+/// bits modulo 2^64 at the end of a block (RFC 1321, sections 3.1 and 3.2).
 #[inline]
 pub(crate) fn pad(bytes: &mut [u8; 2 * BLOCK_LEN], filled: usize, length: u64) -> usize {
     let end = blocks_of(filled) * BLOCK_LEN;
@@ -131,7 +132,7 @@ pub(crate) fn pad(bytes: &mut [u8; 2 * BLOCK_LEN], filled: usize, length: u64) -
 mod tests {
     use super::*;
 
-    /// The padding's shape for every number of bytes in the buffer, by its definition.
+    /// Checks the padding against its definition for every number of bytes in the buffer.
     #[test]
     fn padding_ends_in_the_length() {
         for filled in 0..BLOCK_LEN {
@@ -149,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn what_takes_two_blocks_may_fill_one() {
+    fn a_whole_block_is_padded_with_a_second() {
         let mut tail = PaddedTail::new();
         for byte in [7, 8] {
             let rest = [byte; 2 * BLOCK_LEN - 9];
@@ -164,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn a_block_is_filled_and_not_more() {
+    fn a_buffer_takes_at_most_one_block() {
         let mut buffer = BlockBuffer::new();
         assert_eq!(buffer.fill(&[1; 60]), 60);
         assert!(buffer.blocks().is_empty() && !buffer.is_empty());

@@ -1,15 +1,14 @@
-//! A reader in a lane.
+//! Readers as streams.
 
 use std::io::{self, BufRead, ErrorKind};
 use std::task::Poll;
 
 use crate::Stream;
 
-/// A stream of what a buffered reader yields, in pieces of its buffer.
+/// A stream of the bytes of a buffered reader, in pieces of its buffer.
 ///
-/// A reader that is not ready, as non-blocking sockets and pipes are
-/// ([`ErrorKind::WouldBlock`]), lets the other lanes go on without it. One that fails has ended:
-/// [`into_result`](Self::into_result) tells it from one that came to its end.
+/// While a non-blocking reader is not ready ([`ErrorKind::WouldBlock`]), the other lanes continue.
+/// A reader that fails ends its stream. [`into_result`](Self::into_result) then returns the error.
 ///
 /// ```
 /// use lanesum_md5::{Lanes, Reader, md5};
@@ -29,26 +28,27 @@ pub struct Reader<R> {
 }
 
 impl<R: BufRead> Reader<R> {
-    /// A stream from where the reader stands. Its buffer should have some 64 KiB, in whole blocks
-    /// of 64 bytes.
+    /// Makes a stream that starts at the current position of the reader. The buffer of the reader
+    /// should have about 64 KiB, in whole blocks of 64 bytes.
     pub const fn new(reader: R) -> Self {
         Self { reader, error: None }
     }
 
-    /// The reader.
+    /// Returns the reader.
     pub const fn get_ref(&self) -> &R {
         &self.reader
     }
 
-    /// The reader, to change how it waits for instance. What is read from it is not hashed.
+    /// Returns the reader, for example to change its blocking mode. Bytes read from it here are not
+    /// hashed.
     pub const fn get_mut(&mut self) -> &mut R {
         &mut self.reader
     }
 
-    /// The reader again.
+    /// Returns the reader after the end of the stream.
     ///
     /// # Errors
-    /// What ended it, if that was not the end.
+    /// Fails with the error that ended the stream, if there was one.
     pub fn into_result(self) -> io::Result<R> {
         self.error.map_or(Ok(self.reader), Err)
     }
@@ -68,7 +68,7 @@ impl<R: BufRead> Stream for Reader<R> {
                 }
             }
         }
-        // Again, since what the loop lends cannot leave it. Nothing is read for it.
+        // A second call, because the borrow of the loop cannot leave it. It reads nothing.
         Poll::Ready(self.reader.fill_buf().unwrap_or_default())
     }
 

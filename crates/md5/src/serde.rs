@@ -1,4 +1,4 @@
-//! Digests in serde's data model.
+//! Serializes and deserializes digests.
 
 use core::fmt;
 

@@ -1,30 +1,30 @@
-//! What a lane is fed from.
+//! The input of a lane.
 
 use alloc::boxed::Box;
 use core::task::Poll;
 
-/// A message that comes piece by piece.
+/// A message that arrives in pieces.
 ///
-/// Like [`std::io::BufRead`], without errors: a stream that fails says so in its own way when it is
-/// given back with the digest of what came before, as [`Reader`](crate::Reader) does.
+/// Like [`std::io::BufRead`], but without errors. A stream that fails ends its message and keeps
+/// the error, as [`Reader`](crate::Reader) does.
 pub trait Stream {
-    /// The bytes that come next: the same again until they are consumed. None, an empty slice,
-    /// mean that the message has ended, and this is not called again.
+    /// Returns the next bytes, and the same bytes again until they are consumed. An empty slice
+    /// ends the message, and the method is not called again.
     ///
-    /// This is where a stream reads or computes. One that would have to wait may do so, and all
-    /// lanes wait with it; or it says [`Poll::Pending`], "not yet", and the others go on without
-    /// it. It is asked again with each step of the lanes: no waker is called.
+    /// A stream reads or computes in this method. If it blocks, all lanes wait for it. If it
+    /// returns [`Poll::Pending`], the other lanes continue, and it is asked again at each step of
+    /// the lanes. No waker is called.
     ///
-    /// Pieces of whole blocks, 64 bytes times n, are hashed where they lie; what goes beyond is
-    /// copied, at most 63 bytes a piece.
+    /// Whole blocks of 64 bytes are hashed in place. The other bytes are copied, at most 63 per
+    /// piece.
     fn chunk(&mut self) -> Poll<&[u8]>;
 
-    /// Drops the first `count` bytes of [`chunk`](Self::chunk), which has at least as many.
+    /// Drops the first `count` bytes of [`chunk`](Self::chunk), which has at least that many.
     fn consume(&mut self, count: usize);
 
-    /// Whether the message goes on behind what this stream has, which then is whole blocks of 64
-    /// bytes: no padding ends it, and what the lanes give back is no digest but the state of a
-    /// [`Midstate`](crate::Midstate). Asked when the stream has ended.
+    /// Returns whether the message continues after this stream. If so, the stream must have whole
+    /// blocks of 64 bytes, the lanes add no padding, and they return the state of a
+    /// [`Midstate`](crate::Midstate) instead of a digest. Called once the stream has ended.
     fn is_cut(&self) -> bool {
         false
     }
@@ -42,7 +42,7 @@ impl Stream for &[u8] {
     }
 }
 
-/// What leads to a stream is one: `&mut S`, and `Box<dyn Stream>` for streams of several kinds.
+/// Streams behind a pointer: `&mut S`, and `Box<dyn Stream>` for streams of several types.
 macro_rules! pointers {
     ($($pointer:ty),*) => {
         $(impl<S: Stream + ?Sized> Stream for $pointer {
@@ -84,7 +84,7 @@ pub struct Chunks<I: Iterator> {
 }
 
 impl<I: Iterator<Item: AsRef<[u8]>>> Chunks<I> {
-    /// A stream of what the iterator yields; empty chunks do not end it.
+    /// Makes a stream of the chunks of an iterator. Empty chunks do not end it.
     pub fn new(chunks: I) -> Self {
         Self { chunks, current: None, consumed: 0 }
     }

@@ -1,4 +1,4 @@
-//! Many streams at once, one in each lane.
+//! Hashes many streams at once, one in each lane.
 //!
 //! ```text
 //! repeat:
@@ -10,10 +10,9 @@
 //!   run the kernel over n blocks of each of these
 //! ```
 //!
-//! So no lane waits for a longer one or for one that is slow, and none runs past its end; how often
-//! the kernel is called depends on how often any lane needs attention. Lanes in use are kept dense,
-//! from lane 0, so that the narrowest width that holds them does: with few streams left each keeps
-//! nearly the speed that it would have alone.
+//! So no lane waits for a longer or slower one, and none runs past its end. The kernel stops
+//! whenever a lane needs new bytes. Used lanes are kept dense from lane 0 on, so the narrowest
+//! width that holds them is used. With few streams left, each one is nearly as fast as alone.
 
 use alloc::vec::Vec;
 use core::task::Poll;
@@ -24,12 +23,12 @@ use crate::kernel::{INITIAL_STATE, Plan, State};
 use crate::padding::BlockBuffer;
 use crate::{Md5Digest, Midstate, Stream};
 
-/// The most streams of any backend.
+/// The largest number of streams of any backend.
 const MOST: usize = MAX_LANES;
 
-/// How many long messages a backend takes forward together, if there are so many: as many as a
-/// width of it has; 32 at most, unless these leave units idle. More are faster only as long as they
-/// come out of the nearest caches.
+/// Returns how many long messages a backend hashes together. It is one of its widths, and at most
+/// 32 unless 32 leave execution units idle. More messages are faster only if they are in the
+/// nearest caches.
 ///
 /// ```
 /// use lanesum_md5::{Backend, most_streams};
@@ -41,7 +40,7 @@ pub fn most_streams(backend: Backend) -> usize {
     backend.width_for(if backend.leaves_units_idle() { MOST } else { 32 })
 }
 
-/// Computes the MD5 of many streams at once, of any lengths, one in each lane.
+/// Computes the MD5 of many streams of any lengths at once, one in each lane.
 ///
 /// ```
 /// use lanesum_md5::{Lanes, md5};
@@ -67,22 +66,22 @@ pub struct Lanes<S> {
     backend: Backend,
     capacity: usize,
     lanes: Vec<Lane<S>>,
-    /// By lane.
+    /// The streams by lane.
     states: [State; MOST],
-    /// How many blocks each lane has ready: none where its stream has not been asked yet.
+    /// The number of blocks that each lane has ready. It is 0 until the stream is asked.
     ready: [usize; MOST],
-    /// Whether a stream is being asked, and if it is not, has panicked.
+    /// Whether a stream is being asked. If none is, a stream has panicked.
     is_poisoned: bool,
 }
 
 impl<S: Stream> Lanes<S> {
-    /// Lanes of the best backend that the CPU has.
+    /// Makes lanes of the best backend of this CPU.
     #[must_use]
     pub fn new() -> Self {
         Self::with_backend(Backend::best())
     }
 
-    /// Lanes of a backend.
+    /// Makes lanes of a backend.
     #[must_use]
     pub fn with_backend(backend: Backend) -> Self {
         let capacity = most_streams(backend);
@@ -96,25 +95,25 @@ impl<S: Stream> Lanes<S> {
         }
     }
 
-    /// How many streams fit at once.
+    /// Returns the largest number of streams at a time.
     #[must_use]
     pub fn capacity(&self) -> usize {
         self.capacity
     }
 
-    /// How many streams there are.
+    /// Returns the number of streams.
     #[must_use]
     pub fn len(&self) -> usize {
         self.lanes.len()
     }
 
-    /// Whether there is no stream.
+    /// Returns whether there are no streams.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.lanes.is_empty()
     }
 
-    /// Whether there is no free lane.
+    /// Returns whether all lanes are in use.
     #[must_use]
     pub fn is_full(&self) -> bool {
         self.len() == self.capacity()
@@ -123,12 +122,12 @@ impl<S: Stream> Lanes<S> {
     /// Puts a stream into a free lane.
     ///
     /// # Panics
-    /// When [`is_full`](Self::is_full).
+    /// Panics if [`is_full`](Self::is_full).
     pub fn push(&mut self, stream: S) {
         self.push_behind(Midstate { state: INITIAL_STATE, length: 0 }, stream);
     }
 
-    /// Puts a stream into a free lane that is the rest of a message, or a part of it.
+    /// Puts a stream into a free lane that continues a message after a midstate.
     ///
     /// ```
     /// use lanesum_md5::{Lanes, Md5, md5};
@@ -142,7 +141,7 @@ impl<S: Stream> Lanes<S> {
     /// ```
     ///
     /// # Panics
-    /// When [`is_full`](Self::is_full).
+    /// Panics if [`is_full`](Self::is_full).
     pub fn push_behind(&mut self, midstate: Midstate, stream: S) {
         assert!(!self.is_full(), "all {} lanes are taken", self.capacity());
         self.states[self.lanes.len()] = midstate.state;
@@ -150,15 +149,17 @@ impl<S: Stream> Lanes<S> {
         self.lanes.push(Lane::new(stream, midstate.length));
     }
 
-    /// Goes on until a stream has ended; gives it back with its digest. `None` when there is none,
-    /// or when all that there are have nothing yet ([`is_empty`](Self::is_empty) tells): wait until
-    /// one of them has, and call this again.
+    /// Hashes until a stream has ended, and returns it with its digest.
     ///
-    /// This is [`take_finished`](Self::take_finished) and [`advance`](Self::advance) alternately.
-    /// Call these to put several streams in at once, or to do something else in between.
+    /// Returns `None` if there are no streams ([`is_empty`](Self::is_empty)), or if all streams are
+    /// pending. In the latter case wait until one of them is ready, and call this method again.
+    ///
+    /// This method calls [`take_finished`](Self::take_finished) and [`advance`](Self::advance)
+    /// alternately. Call these directly to add several streams at once, or to do something else in
+    /// between.
     ///
     /// # Panics
-    /// When a stream has panicked before; and with it when it does.
+    /// Panics if a stream panics, or has panicked before.
     pub fn pop(&mut self) -> Option<(S, Md5Digest)> {
         loop {
             let finished = self.take_finished();
@@ -168,14 +169,14 @@ impl<S: Stream> Lanes<S> {
         }
     }
 
-    /// Gives back a stream that has ended, with its digest, if there is one. Asks the streams of
-    /// the lanes that have no block ready.
+    /// Removes a stream that has ended and returns it with its digest. Asks the streams of all
+    /// lanes without a ready block.
     ///
     /// # Panics
-    /// As [`pop`](Self::pop).
+    /// Panics in the same cases as [`pop`](Self::pop).
     pub fn take_finished(&mut self) -> Option<(S, Md5Digest)> {
         self.begin();
-        // From the last one down: when many end together, none is moved only to be taken out next.
+        // From the last lane down, so that no stream is moved just before it is removed.
         let finished = (0..self.lanes.len()).rev().find(|&lane| {
             if self.ready[lane] == 0 {
                 self.ready[lane] = self.lanes[lane].prepare();
@@ -186,12 +187,12 @@ impl<S: Stream> Lanes<S> {
         finished.map(|lane| self.take(lane))
     }
 
-    /// Takes every lane that has a block forward to where the first of them needs attention; says
-    /// whether there was one. Streams that have nothing yet stay where they are, and so do those
-    /// that have ended, until they are [taken out](Self::take_finished).
+    /// Hashes the ready blocks of all lanes until a lane needs new bytes. Returns whether any lane
+    /// had a block. Pending streams wait, and so do those that have ended, until they are [taken
+    /// out](Self::take_finished).
     ///
     /// # Panics
-    /// As [`pop`](Self::pop).
+    /// Panics in the same cases as [`pop`](Self::pop).
     pub fn advance(&mut self) -> bool {
         self.begin();
         for (ready, lane) in self.ready.iter_mut().zip(&mut self.lanes) {
@@ -217,8 +218,8 @@ impl<S: Stream> Lanes<S> {
         count.is_some()
     }
 
-    /// Takes a stream out that `is_it` says yes to, before it has ended: one that comes too slowly,
-    /// for instance. There is no digest of it.
+    /// Removes a stream for which `is_it` returns true, before it has ended. It has no digest. Use
+    /// it for streams that are too slow, for example.
     ///
     /// ```
     /// use lanesum_md5::Lanes;
@@ -234,25 +235,25 @@ impl<S: Stream> Lanes<S> {
         Some(self.take(lane).0)
     }
 
-    /// The streams, in no order that could be relied on.
+    /// Returns the streams in unspecified order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &S> {
         self.lanes.iter().map(|lane| &lane.stream)
     }
 
-    /// The streams, to give them what came for them. What [`chunk`](Stream::chunk) has said and is
-    /// not consumed has to stay.
+    /// Returns the streams in unspecified order, for example to give them new bytes. Bytes that
+    /// [`chunk`](Stream::chunk) has returned must stay until they are consumed.
     pub fn iter_mut(&mut self) -> impl ExactSizeIterator<Item = &mut S> {
         self.lanes.iter_mut().map(|lane| &mut lane.stream)
     }
 
-    /// Notes that streams are asked. If one of them panics, it is not known what was consumed of
-    /// which.
+    /// Notes that streams are being asked. After a panic in one of them the consumed bytes are
+    /// unknown.
     fn begin(&mut self) {
         assert!(!self.is_poisoned, "a stream has panicked, so no digest can be trusted");
         self.is_poisoned = true;
     }
 
-    /// Hashes so many blocks of every lane.
+    /// Hashes `count` blocks of every lane.
     fn hash_all(&mut self, count: usize) {
         let (mut inputs, lanes) = ([&[][..]; MOST], self.lanes.len());
         for (input, lane) in inputs.iter_mut().zip(&mut self.lanes) {
@@ -261,7 +262,7 @@ impl<S: Stream> Lanes<S> {
         hash(self.backend, &mut inputs, lanes, count, &mut self.states);
     }
 
-    /// Hashes so many blocks of the lanes that have any, side by side.
+    /// Hashes `count` blocks of the lanes that have any.
     fn hash_some(&mut self, count: usize) {
         let (mut inputs, mut states) = ([&[][..]; MOST], [INITIAL_STATE; MOST]);
         let (mut numbers, mut lanes) = ([0; MOST], 0);
@@ -278,12 +279,12 @@ impl<S: Stream> Lanes<S> {
         }
     }
 
-    /// How many blocks each lane has ready, as far as is known.
+    /// Returns the known number of ready blocks of each lane.
     fn ready(&self) -> &[usize] {
         &self.ready[..self.lanes.len()]
     }
 
-    /// Takes a lane out; the last one moves into its place.
+    /// Removes a lane. The last one moves into its place.
     fn take(&mut self, lane: usize) -> (S, Md5Digest) {
         let last = self.lanes.len() - 1;
         let state = self.states[lane];
@@ -299,7 +300,7 @@ impl<S: Stream> Default for Lanes<S> {
     }
 }
 
-/// Takes the states of the first `lanes` inputs forward by so many blocks of each.
+/// Advances the states of the first `lanes` inputs by a number of blocks of each.
 fn hash(
     backend: Backend,
     inputs: &mut [&[u8]; MOST],
@@ -308,7 +309,7 @@ fn hash(
     states: &mut [State; MOST],
 ) {
     let width = backend.width_for(lanes);
-    // Lanes that are not in use get what the first one has.
+    // Unused lanes get the input of the first one.
     let first = inputs[0];
     inputs[lanes..width].fill(first);
     let blocks = Blocks::new(&inputs[..width], count);
@@ -316,15 +317,15 @@ fn hash(
     Plan { blocks, last: None, states }.run(backend, width);
 }
 
-/// A stream and where it stands.
+/// A stream and its state.
 #[derive(Debug)]
 struct Lane<S> {
     stream: S,
-    /// Bytes that do not fill a block, and in the end the padding.
+    /// The bytes that do not fill a block, and at the end the padding.
     buffer: BlockBuffer,
-    /// Blocks of the buffer that are hashed already.
+    /// The number of blocks of the buffer that are hashed.
     buffer_done: usize,
-    /// Bytes of the message so far.
+    /// The number of bytes of the message so far.
     length: u64,
     /// Whether the stream has ended and the buffer holds the padding.
     ended: bool,
@@ -335,8 +336,8 @@ impl<S: Stream> Lane<S> {
         Self { stream, buffer: BlockBuffer::new(), buffer_done: 0, length, ended: false }
     }
 
-    /// Makes at least one block ready, and says how many there are; none when the message is hashed
-    /// to its end, or has nothing yet.
+    /// Makes at least one block ready and returns the number of ready blocks. Returns 0 if the
+    /// message is completely hashed or the stream is pending.
     #[inline]
     fn prepare(&mut self) -> usize {
         loop {
@@ -357,10 +358,10 @@ impl<S: Stream> Lane<S> {
         }
     }
 
-    /// Ends the message, unless it goes on elsewhere.
+    /// Pads the message, unless the stream is cut.
     ///
     /// # Panics
-    /// When it is cut within a block: no state stands for that.
+    /// Panics if the stream is cut within a block, which has no midstate.
     fn end(&mut self) {
         self.ended = true;
         if self.stream.is_cut() {
@@ -370,7 +371,7 @@ impl<S: Stream> Lane<S> {
         }
     }
 
-    /// The blocks that are ready, and perhaps some bytes more.
+    /// Returns the ready blocks, possibly followed by further bytes.
     #[inline]
     fn blocks(&mut self) -> &[u8] {
         if self.buffer.is_empty() {

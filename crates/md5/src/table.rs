@@ -1,4 +1,4 @@
-//! The 64 steps of MD5 as one table, from the formulas of RFC 1321 section 3.4.
+//! The table of the 64 steps of MD5, from the formulas of RFC 1321, section 3.4.
 
 use lanesum_lanes::function::{F, G, H, I};
 
@@ -34,8 +34,8 @@ const fn steps() -> [[Step; 4]; 16] {
     steps
 }
 
-/// floor(2^32 * |sin(i + 1)|), i in radians. There is no sine in constant expressions, so these are
-/// written out; a test derives them.
+/// floor(2^32 * |sin(i + 1)|), in radians. Constant expressions have no sine, so the values are
+/// written out, and a test computes them.
 #[rustfmt::skip]
 const SINES: [u32; 64] = [
     0xd76a_a478, 0xe8c7_b756, 0x2420_70db, 0xc1bd_ceee, 0xf57c_0faf, 0x4787_c62a, 0xa830_4613, 0xfd46_9501,
@@ -71,9 +71,9 @@ mod tests {
         }
     }
 
-    /// Spot checks against the lines of RFC 1321 section 3.4, `[ABCD k s i]`.
+    /// Compares some steps with the lines `[ABCD k s i]` of RFC 1321, section 3.4.
     #[test]
-    fn steps_are_those_of_the_rfc() {
+    fn the_steps_agree_with_the_rfc() {
         let k_and_s =
             |i: usize| (STEPS.as_flattened()[i - 1].word, STEPS.as_flattened()[i - 1].shift);
         assert_eq!([1, 2, 3, 4].map(k_and_s), [(0, 7), (1, 12), (2, 17), (3, 22)]);

@@ -1,4 +1,4 @@
-//! The same properties of every backend, in every width and set count, against the crate md-5.
+//! Checks every backend, in every width and number of registers, against the crate md-5.
 //!
 //! `LANESUM_BACKEND=NAME` holds the tests to one backend.
 
@@ -31,14 +31,14 @@ impl Random {
     }
 }
 
-/// Every length from 0 to 1,100 in every lane of a width, each lane at another alignment.
+/// Every length from 0 to 1,100 in every lane of a width, each lane at a different alignment.
 fn every_length(backend: Backend, width: usize) {
     const LONGEST: usize = 1_100;
     let memory = bytes(LONGEST + 64);
     let expected: Vec<Vec<Md5Digest>> = (0..width.min(4))
         .map(|at| (0..=LONGEST).map(|length| peer(&memory[at * 13 % 64..][..length])).collect())
         .collect();
-    // Buffers of their own, so that each can begin at whichever address modulo 64 it should.
+    // Separate buffers, so that each can start at a chosen address modulo 64.
     let mut buffers = vec![vec![0; LONGEST + 128]; width];
     for length in 0..=LONGEST {
         let mut lanes = Lanes::with_backend(backend);
@@ -99,8 +99,8 @@ fn many_streams(backend: Backend, count: usize) {
     assert!(seen.iter().all(|&seen| seen), "{backend}: of {count} streams one is lost");
 }
 
-/// Messages in two parts, cut at every block and put into lanes beside whole ones: the first part's
-/// state is that of one message alone, and the rest behind it leads to the digest of all.
+/// Messages in two parts, cut at every block, in lanes next to whole ones. The state of the first
+/// part is that of a single message, and the rest gives the digest of the whole.
 fn cut_streams(backend: Backend) {
     const LONGEST: usize = 700;
     let messages: Vec<Vec<u8>> = (0..LONGEST).map(bytes).collect();
@@ -145,7 +145,7 @@ fn cut_streams(backend: Backend) {
     assert_eq!(states.iter().flatten().count(), LONGEST - LONGEST.div_ceil(5));
 }
 
-/// A part of a message, which may go on behind it; it comes in odd pieces.
+/// A part of a message, which may continue, in odd pieces.
 struct Cut {
     index: usize,
     part: &'static [u8],
@@ -168,7 +168,7 @@ impl Stream for Cut {
 
 #[test]
 #[should_panic(expected = "a stream is cut within a block")]
-fn no_state_stands_for_a_part_of_a_block() {
+fn a_cut_within_a_block_panics() {
     let mut lanes = Lanes::new();
     lanes.push(Cut { index: 0, part: &[7; 65], is_cut: true });
     lanes.pop();
@@ -184,8 +184,8 @@ fn a_midstate_is_of_whole_blocks() {
     }
 }
 
-/// Messages of one length, in numbers that fill the lanes or do not: every length with every few
-/// numbers, and every number with lengths around the ends of blocks.
+/// Equal messages, in numbers that fill the lanes or not: every length with some numbers, and every
+/// number with lengths around block ends.
 fn equal_lengths(backend: Backend) {
     const LONGEST: usize = 300;
     const MOST: usize = 130;
@@ -202,9 +202,9 @@ fn equal_lengths(backend: Backend) {
     }
 }
 
-/// Longer messages, of which some are alike: in numbers that fill the lanes or do not, alone and
-/// among others, in any order.
-fn longer_alike(backend: Backend) {
+/// Longer messages, some with equal lengths: in numbers that fill the lanes or not, alone and among
+/// others, in any order.
+fn longer_equal_lengths(backend: Backend) {
     const LENGTHS: [usize; 6] = [1_015, 1_016, 1_079, 1_080, 4_096, 5_000];
     const FAR: usize = 70_000;
     let memory = bytes(FAR + 200);
@@ -276,7 +276,7 @@ macro_rules! stamp {
                 for &width in backend.widths().iter().filter(|&&width| width <= most) {
                     super::every_length(backend, width);
                 }
-                // And a number of lanes that leaves some idle.
+                // Also a number of lanes that leaves some idle.
                 super::every_length(backend, most - 1);
             }
 
@@ -287,9 +287,9 @@ macro_rules! stamp {
             }
 
             #[test]
-            fn longer_alike() {
+            fn longer_equal_lengths() {
                 let Some(backend) = backend() else { return };
-                super::longer_alike(backend);
+                super::longer_equal_lengths(backend);
             }
 
             #[test]
@@ -334,7 +334,7 @@ fn every_backend_of_the_cpu_is_covered() {
 
 /// No lane is idle where there are as many streams as fit.
 #[test]
-fn numbers_of_streams_are_widths() {
+fn most_streams_is_a_width_of_the_backend() {
     for backend in backends() {
         let most = most_streams(backend);
         assert_eq!(most, Lanes::<&[u8]>::with_backend(backend).capacity(), "{backend}");

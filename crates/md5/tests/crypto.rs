@@ -1,4 +1,4 @@
-//! What the features `digest` and `serde` add.
+//! The features `digest` and `serde`.
 
 use digest::common::hazmat::SerializableState;
 use hmac::{Hmac, KeyInit, Mac};
@@ -6,9 +6,9 @@ use lanesum_md5::{Md5, Md5Digest, md5};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-/// RFC 2202, section 2: key, message, and what comes out; and a key longer than a block.
+/// RFC 2202, section 2: key, message and result, and a key longer than a block.
 #[test]
-fn hmac_is_as_in_the_rfc() {
+fn hmac_agrees_with_the_rfc() {
     let cases: [(&[u8], &[u8], &str); 4] = [
         (&[0x0b; 16], b"Hi There", "9294727a3638bb1c13f48ef8158bfc9d"),
         (b"Jefe", b"what do ya want for nothing?", "750c783e6ab0b503eaa86e310a5db738"),
@@ -29,7 +29,7 @@ fn hmac_is_as_in_the_rfc() {
 
 proptest! {
     #[test]
-    fn hmac_is_that_of_the_crate_md_5(
+    fn hmac_agrees_with_the_crate_md_5(
         key in vec(any::<u8>(), 0..200),
         chunks in vec(vec(any::<u8>(), 0..200), 0..6),
     ) {
@@ -44,7 +44,7 @@ proptest! {
 
     /// A state goes on where it was kept, in the crate md-5 as well, and the other way round.
     #[test]
-    fn states_are_kept(a in vec(any::<u8>(), 0..300), b in vec(any::<u8>(), 0..300)) {
+    fn serialized_states_round_trip(a in vec(any::<u8>(), 0..300), b in vec(any::<u8>(), 0..300)) {
         let mut before = Md5::new();
         before.update(&a);
         let kept = before.serialize();
@@ -58,7 +58,7 @@ proptest! {
 }
 
 #[test]
-fn what_is_no_state_is_refused() {
+fn an_invalid_state_is_refused() {
     let mut bytes = Md5::new().serialize();
     bytes[24] = 64; // as many bytes behind the blocks: that would be a block
     assert!(Md5::deserialize(&bytes).is_err());
@@ -66,7 +66,7 @@ fn what_is_no_state_is_refused() {
 
 #[cfg(feature = "serde")]
 #[test]
-fn a_digest_goes_through_serde() {
+fn a_digest_round_trips_through_serde() {
     let digest = md5("abc");
     let json = serde_json::to_string(&digest).unwrap();
     assert_eq!(json, "\"900150983cd24fb0d6963f7d28e17f72\"");

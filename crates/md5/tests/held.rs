@@ -1,10 +1,10 @@
-//! How many bytes of messages that own them are held at once.
+//! The number of bytes of owned messages that are held at once.
 
 use std::cell::Cell;
 
 use lanesum_md5::{Backend, md5, md5_many_with};
 
-/// As documented of [`lanesum_md5::md5_many`]: of any messages, and of short ones beside them.
+/// The documented bounds of [`lanesum_md5::md5_many`], for any messages and for short ones.
 const PROMISE: usize = (64 << 20) + (1 << 20);
 
 /// Bytes that are alive, and the most that ever were.
@@ -42,7 +42,7 @@ impl AsRef<[u8]> for Message<'_> {
 }
 
 #[test]
-fn no_more_than_promised_whatever_the_lengths() {
+fn memory_stays_within_the_bound_for_all_lengths() {
     let bytes: Vec<u8> = (0..65 << 20).map(|index: u32| (index % 251) as u8).collect();
     let equal = vec![8 << 20; 20];
     let uneven: Vec<usize> = (0..1500).map(|index| index * 7919 % (256 << 10)).collect();

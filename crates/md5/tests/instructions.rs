@@ -12,7 +12,7 @@
 //! child chooses as such a CPU would, so that any CPU with AVX-512 counts for all of them.
 //!
 //! `make test-instructions` runs this with the optimisation of a release; only those counts mean
-//! anything. `make record-instructions` writes the record anew.
+//! anything. `make record-instructions` writes the record again.
 
 #![cfg(all(target_arch = "x86_64", target_os = "linux"))]
 
@@ -31,7 +31,7 @@ use nix::sys::signal::{Signal, raise};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::{Pid, gettid};
 
-/// The record, as of the compiler that its first line names.
+/// The record, for the compiler in its first line.
 const RECORD: &str = include_str!("instructions.txt");
 const RECORD_PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/instructions.txt");
 
@@ -42,10 +42,11 @@ const LONG: usize = 6;
 /// which these differ from one to the next must not matter.
 const LONG_FOR_CALLGRIND: usize = 4_002;
 
-/// The most lanes of any backend.
+/// The largest number of lanes of any backend.
 const MAX_LANES: usize = 64;
 
-/// By which share a count may differ from the record of the same compiler, and of another one.
+/// The fraction by which a count may differ from the record of the same compiler, and of another
+/// one.
 const TOLERANCE: f64 = 0.02;
 const TOLERANCE_OF_ANOTHER_COMPILER: f64 = 0.25;
 
@@ -108,7 +109,7 @@ fn callgrind_counts_the_same() {
         println!("SKIPPED: valgrind is not installed");
         return;
     }
-    // The widest of each, since valgrind needs a second to start.
+    // Only the widest of each, because valgrind needs a second to start.
     let widest = Backend::available()
         .filter(|backend| backend.name() != "avx512")
         .map(|backend| format!("One {backend} {}", most_streams(backend)));
@@ -152,7 +153,7 @@ fn rows() -> BTreeMap<String, String> {
     rows
 }
 
-/// Instructions for one block in every lane, of all rows, by single steps on every CPU.
+/// Counts the instructions for one block in every lane, for all rows, by single steps on all CPUs.
 fn count_all(rows: BTreeMap<String, String>) -> nix::Result<BTreeMap<String, f64>> {
     let rows = Mutex::new(rows.into_iter());
     let next = || rows.lock().unwrap().next();

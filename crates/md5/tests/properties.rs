@@ -1,4 +1,4 @@
-//! What holds for any message, however it is cut.
+//! Properties of any message, cut anywhere.
 
 use lanesum_md5::{Lanes, Md5, Md5Digest, md5, md5_chunks, md5_many, md5_many_into};
 use proptest::collection::vec;
@@ -15,7 +15,7 @@ proptest! {
     }
 
     #[test]
-    fn many_are_as_one_by_one(messages in vec(vec(any::<u8>(), 0..300), 0..80)) {
+    fn many_agree_with_one_by_one(messages in vec(vec(any::<u8>(), 0..300), 0..80)) {
         let expected: Vec<_> = messages.iter().map(md5).collect();
         let mut column = vec![[0; 16]; messages.len()];
         md5_many_into(&messages, &mut column);
@@ -73,7 +73,7 @@ proptest! {
 
 /// Short messages in lockstep, those that wait, and long ones.
 #[test]
-fn a_column_has_a_place_for_each_message() {
+fn a_column_of_the_wrong_length_panics() {
     for length in [64, 100, 5_000] {
         let messages = [vec![7; length]];
         for count in [1, 64, 300] {

@@ -80,7 +80,7 @@ fn a_transcription_of_the_rfc_agrees() {
     }
 }
 
-/// 4 GiB and 5 bytes: the length in bits needs more than 32 of its own. Against the crate md-5.
+/// 4 GiB and 5 bytes: the length in bits needs more than 32 bits. Compared with the crate md-5.
 #[test]
 fn past_four_gibibytes() {
     let chunk: Vec<u8> = (0..1 << 20).map(|i: u32| (i % 251) as u8).collect();
@@ -91,7 +91,7 @@ fn past_four_gibibytes() {
         chunks().for_each(|chunk| peer.update(chunk));
         Md5Digest(peer.finalize().into())
     };
-    // In lanes, where a short message runs beside it and is replaced.
+    // In lanes, next to a short message that is replaced.
     let in_lanes = || {
         let mut lanes = lanesum_md5::Lanes::new();
         let long: Box<dyn Iterator<Item = &[u8]>> = Box::new(chunks());
@@ -106,7 +106,7 @@ fn past_four_gibibytes() {
         assert!(lanes.pop().is_none());
         digest
     };
-    // It takes each of them seconds.
+    // Each takes seconds.
     let [expected, one, in_lanes] = thread::scope(|scope| {
         let others = [scope.spawn(|| md5_chunks(chunks())), scope.spawn(in_lanes)];
         let [one, in_lanes] = others.map(|thread| thread.join().unwrap());
@@ -117,7 +117,7 @@ fn past_four_gibibytes() {
 }
 
 #[test]
-fn a_reader_that_is_interrupted_is_read_on_and_one_that_fails_fails() {
+fn an_interrupted_reader_is_retried_and_a_failed_one_fails() {
     use std::io::{Error, ErrorKind, Read, Result};
 
     /// Yields a result a call.

@@ -54,7 +54,7 @@ proptest! {
     /// Wherever streams have nothing yet, and wherever one is taken out, the others have the
     /// digests that they have alone, on every backend.
     #[test]
-    fn streams_that_wait_hold_up_no_others(
+    fn waiting_streams_do_not_delay_others(
         scripts in vec(vec(prop::option::weighted(0.6, vec(any::<u8>(), 0..300)), 0..12), 1..70),
         taken_out in any::<prop::sample::Index>(),
     ) {
@@ -85,7 +85,7 @@ proptest! {
     }
 }
 
-/// A message that comes when it is given.
+/// A message that arrives when the test passes it.
 #[derive(Default)]
 struct Fed {
     bytes: Vec<u8>,
@@ -107,7 +107,7 @@ impl Stream for Fed {
 
 /// 19 that are ready end while the twentieth has nothing; that one is fed then, and ends as well.
 #[test]
-fn those_that_are_ready_end_without_the_slow_one() {
+fn ready_streams_end_before_a_waiting_one() {
     for backend in Backend::available() {
         let mut lanes: Lanes<Box<dyn Stream>> = Lanes::with_backend(backend);
         let few = lanes.capacity().min(20);
@@ -133,7 +133,7 @@ fn those_that_are_ready_end_without_the_slow_one() {
 
 /// A stream behind a reference stays its owner's.
 #[test]
-fn streams_are_lent() {
+fn borrowed_streams_are_hashed() {
     let (mut a, mut b) = (Chunks::new(["a"].iter()), Chunks::new(["b", "c"].iter()));
     let mut lanes = Lanes::new();
     lanes.push(&mut a);
@@ -160,9 +160,10 @@ impl Stream for Panics<'_> {
     }
 }
 
-/// No lane says a digest after a panic in the middle of a step; the streams can be had back.
+/// No lane returns a digest after a panic in the middle of a step, and the streams can be taken
+/// back.
 #[test]
-fn a_panic_makes_no_wrong_digests() {
+fn a_panic_causes_no_wrong_digest() {
     let message = [7; 1024];
     for at in 0..4 {
         let mut lanes = Lanes::with_backend(Backend::PORTABLE);
@@ -193,7 +194,7 @@ impl Read for Results {
 }
 
 #[test]
-fn a_reader_waits_is_interrupted_and_fails() {
+fn a_reader_can_wait_be_interrupted_and_fail() {
     use ErrorKind::{ConnectionReset, Interrupted, WouldBlock};
     let reader = |results: &[_]| {
         Reader::new(BufReader::with_capacity(128, Results(results.iter().copied().collect())))

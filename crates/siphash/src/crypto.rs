@@ -1,7 +1,7 @@
-//! The RustCrypto traits: code written against `digest::Mac` works with [`SipHasher`] (tags of 8
-//! bytes) and [`SipHasher128`] (16 bytes).
+//! The RustCrypto traits. Code written against `digest::Mac` works with [`SipHasher`] (tags of 8
+//! bytes) and [`SipHasher128`] (tags of 16 bytes).
 //!
-//! A tag of 64 bits is found by trying 2^64 of them at most: for authentication take 128.
+//! An attacker finds a 64-bit tag in at most 2^64 attempts, so use 128 bits for authentication.
 //!
 //! ```
 //! use digest::{KeyInit, Mac};

@@ -1,4 +1,4 @@
-//! An input in pieces, and the traits of `core::hash`.
+//! Hashers of inputs in pieces, and the traits of `core::hash`.
 
 use core::fmt;
 use core::hash::{BuildHasher, Hasher};
@@ -9,13 +9,13 @@ use crate::SipHash;
 use crate::one::join;
 use crate::round::State;
 
-/// What both widths of hash share: the words so far, and the bytes that do not fill one yet.
+/// The state that both hash widths share: the words so far, and the bytes that do not fill a word.
 #[derive(Clone)]
 struct Stream<const C: usize> {
     state: State<u64>,
-    /// Bytes at the edge of a word, the first lowest; zeros above.
+    /// The bytes of an incomplete word, the first one lowest, with zeros above.
     edge: u64,
-    /// Bytes so far. SipHash counts them modulo 256.
+    /// The number of bytes so far. SipHash uses it modulo 256.
     length: usize,
 }
 
@@ -24,13 +24,13 @@ impl<const C: usize> Stream<C> {
         Self { state, edge: 0, length: 0 }
     }
 
-    /// Bytes in the edge, 0 to 7.
+    /// Returns the number of bytes in the incomplete word, 0 to 7.
     #[inline(always)]
     fn filled(&self) -> usize {
         self.length % WORD_LEN
     }
 
-    /// Takes the next bytes.
+    /// Adds the next bytes of the input.
     #[inline]
     fn write(&mut self, mut bytes: &[u8]) {
         let filled = self.filled();
@@ -48,7 +48,7 @@ impl<const C: usize> Stream<C> {
         self.length = self.length.wrapping_add(bytes.len());
     }
 
-    /// Takes the next `count` bytes, 0 to 8, as a number with zeros above them.
+    /// Adds the next `count` bytes, 0 to 8, given as a number with zeros above them.
     #[inline(always)]
     fn write_few(&mut self, bytes: u64, count: usize) {
         let filled = self.filled();
@@ -56,21 +56,22 @@ impl<const C: usize> Stream<C> {
         self.length = self.length.wrapping_add(count);
         if filled + count >= WORD_LEN {
             self.state = self.state.absorb::<C>(self.edge);
-            // What found no room; in two shifts, since one of 64 is none.
+            // The bytes that did not fit. In two shifts, because a shift by 64 would have no
+            // effect.
             self.edge = bytes >> 8 >> (56 - 8 * filled);
         }
     }
 
-    /// The state after the last word, in which all bytes have been taken.
+    /// Returns the state after the last word.
     #[inline(always)]
     fn end(&self) -> State<u64> {
         self.state.absorb::<C>(self.edge | (self.length as u64) << 56)
     }
 }
 
-/// An input that comes in pieces, hashed to 64 bits.
+/// Hashes an input that arrives in pieces to 64 bits.
 ///
-/// The hash is that of the pieces put together, wherever they are cut:
+/// The hash is that of the joined pieces, wherever they are cut:
 ///
 /// ```
 /// use lanesum_siphash::SipHash24;
@@ -82,19 +83,23 @@ impl<const C: usize> Stream<C> {
 /// assert_eq!(hasher.finalize(), sip.hash(b"lanesum"));
 /// ```
 ///
-/// **As a [`Hasher`]** it is fed by [`Hash`](core::hash::Hash) implementations, and these decide
-/// which bytes a value is: numbers come as their little-endian bytes on every machine, but `usize`
-/// has four or eight of them; strings are followed by a byte 0xff, slices follow their length; and
-/// the standard library may change that. So a hash made by way of `Hash` is for this program's own
-/// tables. For one that is stored, or compared with another machine's, hash bytes.
+/// **As a [`Hasher`]** it gets its bytes from [`Hash`](core::hash::Hash) implementations. These
+/// decide which bytes a value has, and the standard library may change them:
+///
+/// - Numbers are their little-endian bytes on every machine, but `usize` has four or eight of them.
+/// - Strings are followed by a byte 0xff.
+/// - Slices are preceded by their length.
+///
+/// So use hashes from `Hash` only in tables of the same program. To store hashes, or to compare
+/// them with those of another machine, hash bytes.
 #[derive(Clone)]
 pub struct SipHasher<const C: usize, const D: usize>(Stream<C>);
 
-/// An input that comes in pieces, hashed to 128 bits.
+/// Hashes an input that arrives in pieces to 128 bits.
 #[derive(Clone)]
 pub struct SipHasher128<const C: usize, const D: usize>(Stream<C>);
 
-/// What the hashers of both widths do alike.
+/// The methods of the hashers of both widths.
 macro_rules! hasher {
     ($name:ident -> $hash:ty: |$end:ident| $finish:expr) => {
         impl<const C: usize, const D: usize> $name<C, D> {
@@ -102,16 +107,16 @@ macro_rules! hasher {
                 Self(Stream::new(state))
             }
 
-            /// Takes the next bytes.
+            /// Adds the next bytes of the input.
             #[inline]
             pub fn update(&mut self, bytes: &[u8]) {
                 self.0.write(bytes);
             }
 
-            /// The hash of all bytes taken. A clone goes on from there.
+            /// Returns the hash of all bytes added. Clone the hasher before to add further bytes.
             ///
-            /// It takes the hasher itself, as `Mac::finalize` of the RustCrypto traits does, and so
-            /// comes before that also where this trait is in scope.
+            /// It takes `self` by value like `Mac::finalize` of the RustCrypto traits. So it has
+            /// precedence if that trait is in scope.
             #[inline]
             #[must_use]
             pub fn finalize(self) -> $hash {
@@ -120,7 +125,7 @@ macro_rules! hasher {
             }
         }
 
-        /// Shows the length alone: the state would tell of key and input.
+        /// Shows only the length, because the state would reveal the key and the input.
         impl<const C: usize, const D: usize> fmt::Debug for $name<C, D> {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.debug_struct(stringify!($name))
@@ -133,7 +138,7 @@ macro_rules! hasher {
 hasher!(SipHasher -> u64: |end| end.finish::<D>());
 hasher!(SipHasher128 -> u128: |end| join(end.finish_wide::<D>()));
 
-/// Numbers by their little-endian bytes on every machine, without a detour through memory.
+/// Hashes numbers as their little-endian bytes on every machine, without a detour through memory.
 macro_rules! write_numbers {
     ($($name:ident: $number:ty as $unsigned:ty;)*) => {
         $(#[inline]
@@ -186,7 +191,7 @@ impl<const C: usize, const D: usize> Hasher for SipHasher<C, D> {
     }
 }
 
-/// A table with this key.
+/// Hashes the keys of a table under this key.
 impl<const C: usize, const D: usize> BuildHasher for SipHash<C, D> {
     type Hasher = SipHasher<C, D>;
 

@@ -1,21 +1,21 @@
-//! SipHash: keyed hashes of short inputs, of one at a time or of many at once.
+//! Computes SipHash, a keyed hash of short inputs, of one input or of many at once.
 //!
-//! Without the key one can neither predict the hash of an input nor find two inputs of the
-//! same hash. So a table with a key of its own cannot be flooded with colliding keys, and a hash of
-//! 128 bits under a secret key authenticates a message. It is not for inputs without a key (take
-//! XXH3 or BLAKE3), nor for passwords.
+//! An attacker without the key can neither predict the hash of an input nor find two inputs with
+//! the same hash. So a hash table with a secret key cannot be flooded with colliding keys, and a
+//! hash of 128 bits under a secret key authenticates a message. Do not use SipHash without a key
+//! (use XXH3 or BLAKE3), nor for passwords.
 //!
-//! | you have | take |
-//! |---|---|
-//! | a slice | [`SipHash::hash`], [`hash128`](SipHash::hash128) |
-//! | pieces as they come | [`SipHash::hasher`], [`hasher128`](SipHash::hasher128) |
-//! | many slices | [`SipHash::hash_many`] |
-//! | many strings in one buffer (Arrow's layout) | [`SipHash::hash_offsets`] |
-//! | many records of one length | [`SipHash::hash_records`] |
-//! | a column of numbers | [`SipHash::hash_u64s`] |
-//! | a `HashMap` | [`RandomState`], or a [`SipHash`] with a key of your own |
-//! | a hash table, and many keys to look up in it | `FloodSafeMap` of the crate `lanesum-table` |
-//! | code written against the RustCrypto traits | [`SipHasher128`] with the feature `digest` |
+//! | you have | you want | use |
+//! |---|---|---|
+//! | a slice | its hash | [`SipHash::hash`], [`hash128`](SipHash::hash128) |
+//! | pieces that arrive over time | the hash of all | [`SipHash::hasher`], [`hasher128`](SipHash::hasher128) |
+//! | many slices | all hashes | [`SipHash::hash_many`] |
+//! | many strings in one buffer (Arrow's layout) | all hashes | [`SipHash::hash_offsets`] |
+//! | many records of one length | all hashes | [`SipHash::hash_records`] |
+//! | a column of numbers | all hashes | [`SipHash::hash_u64s`] |
+//! | a `HashMap` | to protect it from flooding | [`RandomState`], or a [`SipHash`] with your key |
+//! | many keys | to look them up in a table at once | `FloodSafeMap` of the crate `lanesum-table` |
+//! | code written against RustCrypto traits | to use it unchanged | [`SipHasher128`] with the feature `digest` |
 //!
 //! ```
 //! use lanesum_siphash::SipHash24;
@@ -37,12 +37,12 @@
 //! assert_eq!(hashes[0], hash);
 //! ```
 //!
-//! **Stable.** The hash of bytes under a key is what the paper defines: the same on every machine,
-//! with every backend and in every version of this crate. Hashes made by way of the trait `Hash`
-//! are not ([`SipHasher`] says why).
+//! **Stable.** The hash of bytes under a key is the one defined in the paper. It is the same on
+//! every machine, with every backend and in every version of this crate. Hashes from the trait
+//! `Hash` are not stable; see [`SipHasher`].
 //!
-//! How it works: `round.rs` holds the one round, `one.rs` and `hasher.rs` run it over one input's
-//! words, `many/` over many inputs' in as many lanes as a word of [`lanesum_lanes`] has.
+//! How it works: `round.rs` holds the round. `one.rs` and `hasher.rs` run it over the words of one
+//! input, and `many/` runs it over many inputs in all lanes of a word of [`lanesum_lanes`].
 
 #![forbid(unsafe_code)]
 #![cfg_attr(not(feature = "std"), no_std)]
@@ -66,7 +66,7 @@ pub use crate::{
 };
 pub use lanesum_lanes::Backend;
 
-/// The examples of the page on the registry, tested.
+/// Tests the examples in the README.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -1,4 +1,4 @@
-//! One input at a time: a key is a function.
+//! Hashes one input at a time.
 
 use core::fmt;
 
@@ -6,13 +6,13 @@ use crate::round::State;
 use crate::words::{EIGHT_BYTES, words};
 use crate::{SipHasher, SipHasher128};
 
-/// Bytes in a key.
+/// The number of bytes in a key.
 pub const KEY_LEN: usize = 16;
 
-/// SipHash with `C` rounds for each word and `D` rounds in the end, under one key.
+/// SipHash with `C` rounds per word and `D` final rounds, under one key.
 ///
-/// Making it does the work that depends on the key alone; it is `Copy` and takes 32 bytes. As a
-/// [`BuildHasher`](core::hash::BuildHasher) it makes hash tables with this key.
+/// The constructor does the work that depends only on the key. The type is `Copy` and takes 32
+/// bytes. It is a [`BuildHasher`](core::hash::BuildHasher) for hash tables with this key.
 ///
 /// ```
 /// use lanesum_siphash::SipHash24;
@@ -25,15 +25,15 @@ pub const KEY_LEN: usize = 16;
 #[derive(Clone, Copy)]
 pub struct SipHash<const C: usize, const D: usize>(pub(crate) State<u64>);
 
-/// SipHash-1-3: for hash tables; what Rust's and Python's use.
+/// SipHash-1-3, for hash tables. Rust and Python use it for theirs.
 pub type SipHash13 = SipHash<1, 3>;
-/// SipHash-2-4: what the paper proposes, for hash tables and for authentication.
+/// SipHash-2-4, which the paper proposes for hash tables and for authentication.
 pub type SipHash24 = SipHash<2, 4>;
-/// SipHash-4-8: the paper's conservative choice.
+/// SipHash-4-8, the conservative choice of the paper.
 pub type SipHash48 = SipHash<4, 8>;
 
 impl<const C: usize, const D: usize> SipHash<C, D> {
-    /// The function of a key of 16 bytes, taken as two little-endian words.
+    /// Makes the hash function of a key of 16 bytes, read as two little-endian words.
     #[must_use]
     pub const fn new(key: &[u8; KEY_LEN]) -> Self {
         let [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p] = *key;
@@ -43,42 +43,45 @@ impl<const C: usize, const D: usize> SipHash<C, D> {
         )
     }
 
-    /// The function of a key given as its two words, k0 and k1.
+    /// Makes the hash function of a key given as its two words k0 and k1.
     #[must_use]
     pub const fn from_words(k0: u64, k1: u64) -> Self {
         Self(State::new(k0, k1))
     }
 
-    /// The hash of an input, 64 bits. Its bytes in the reference's order are `to_le_bytes`.
+    /// Returns the 64-bit hash of an input. `to_le_bytes` gives its bytes in the order of the
+    /// reference implementation.
     #[inline(always)]
     #[must_use]
     pub fn hash(&self, input: &[u8]) -> u64 {
         absorb_all::<C>(self.0, input).finish::<D>()
     }
 
-    /// The hash of an input, 128 bits: another function of the same key, not a longer
-    /// [`hash`](Self::hash). Its bytes in the reference's order are `to_le_bytes`.
+    /// Returns the 128-bit hash of an input. It is a different function of the same key, not an
+    /// extension of [`hash`](Self::hash). `to_le_bytes` gives its bytes in the order of the
+    /// reference implementation.
     #[inline]
     #[must_use]
     pub fn hash128(&self, input: &[u8]) -> u128 {
         join(absorb_all::<C>(self.0.wide(), input).finish_wide::<D>())
     }
 
-    /// The hash of a number's eight bytes, little-endian: `hash(&number.to_le_bytes())`.
+    /// Returns the hash of the eight little-endian bytes of a number,
+    /// `hash(&number.to_le_bytes())`.
     #[inline]
     #[must_use]
     pub fn hash_u64(&self, number: u64) -> u64 {
         self.0.absorb::<C>(number).absorb::<C>(EIGHT_BYTES).finish::<D>()
     }
 
-    /// The state before the first byte of an input that comes in pieces.
+    /// Makes a hasher for an input that arrives in pieces.
     #[inline]
     #[must_use]
     pub const fn hasher(&self) -> SipHasher<C, D> {
         SipHasher::of(self.0)
     }
 
-    /// The same for hashes of 128 bits.
+    /// Makes a hasher for a 128-bit hash of an input that arrives in pieces.
     #[inline]
     #[must_use]
     pub const fn hasher128(&self) -> SipHasher128<C, D> {
@@ -86,20 +89,20 @@ impl<const C: usize, const D: usize> SipHash<C, D> {
     }
 }
 
-/// The state after all words of an input.
+/// Returns the state after all words of an input.
 #[inline(always)]
 fn absorb_all<const C: usize>(state: State<u64>, input: &[u8]) -> State<u64> {
     let (words, last) = words(input);
     state.absorb_all::<C>(words, last)
 }
 
-/// A hash of 128 bits of its two words.
+/// Makes a hash of 128 bits from its two words.
 #[inline(always)]
 pub(crate) fn join([low, high]: [u64; 2]) -> u128 {
     u128::from(high) << 64 | u128::from(low)
 }
 
-/// Shows nothing of the key.
+/// Does not show the key.
 impl<const C: usize, const D: usize> fmt::Debug for SipHash<C, D> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "SipHash<{C}, {D}>")

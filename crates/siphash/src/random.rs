@@ -1,4 +1,4 @@
-//! Keys that are secret: from the system.
+//! Random keys from the system.
 
 use core::hash::BuildHasher;
 
@@ -6,10 +6,10 @@ use crate::one::KEY_LEN;
 use crate::{SipHash, SipHash13, SipHasher};
 
 impl<const C: usize, const D: usize> SipHash<C, D> {
-    /// The function of a key that the system's random numbers give, another at each call.
+    /// Makes the hash function of a new random key from the system.
     ///
     /// # Panics
-    /// When the system has no random numbers: on Linux, before 3.17, without `/dev/urandom`.
+    /// Panics if the system has no random numbers: on Linux before 3.17 without `/dev/urandom`.
     #[must_use]
     pub fn random() -> Self {
         let mut key = [0; KEY_LEN];
@@ -18,10 +18,10 @@ impl<const C: usize, const D: usize> SipHash<C, D> {
     }
 }
 
-/// Tables that cannot be flooded: SipHash-1-3 with a key of its own for each table.
+/// A `BuildHasher` for tables that cannot be flooded: SipHash-1-3 with a random key for each table.
 ///
-/// What the standard library's type of this name does, too. For other numbers of rounds or a key of
-/// your own, [`SipHash`] is a [`BuildHasher`] itself.
+/// The type of the same name in the standard library does the same. For other numbers of rounds, or
+/// for your own key, use [`SipHash`] as the [`BuildHasher`].
 ///
 /// ```
 /// use std::collections::HashMap;
@@ -34,7 +34,7 @@ impl<const C: usize, const D: usize> SipHash<C, D> {
 pub struct RandomState(SipHash13);
 
 impl RandomState {
-    /// A new key; see [`SipHash::random`].
+    /// Makes a new random key; see [`SipHash::random`].
     #[must_use]
     pub fn new() -> Self {
         Self(SipHash::random())

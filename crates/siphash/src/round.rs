@@ -1,4 +1,4 @@
-//! The round, and the three things that are made of it: beginning, absorbing a word, finishing.
+//! The round of SipHash, and the three operations made of it: start, absorb a word, finish.
 //!
 //! The paper (Aumasson and Bernstein, "SipHash: a fast short-input PRF", section 2) has
 //!
@@ -15,26 +15,27 @@
 //! the end:   v2 ^= 0xff;  D rounds;  the hash is v0 ^ v1 ^ v2 ^ v3
 //! ```
 //!
-//! Four things differ from the text.
+//! The code differs from the paper in four ways.
 //!
-//! What the first two rows of a round do to v0 and v1 needs neither v2 nor v3, and so not the word
-//! that has just been mixed into v3. Here it is done at the end of the round before
-//! ([`State::left`]). For the first word that is when the key becomes known, once for all inputs.
+//! The first two rows of a round change v0 and v1 without v2 and v3, so they do not need the word
+//! that was just mixed into v3. The code does this part at the end of the previous round
+//! ([`State::left`]). For the first word it is done once per key.
 //!
-//! In the last round v0 is needed for the hash alone, where it meets v3, which has v0 in it as
-//! well: they cancel. So v0 is not computed any more ([`State::last_round`]).
+//! In the last round v0 is needed only for the hash. There it cancels against v3, which contains
+//! v0. So the last round does not compute v0 ([`State::last_round`]).
 //!
-//! One input alone waits for its own results: from v3 to the v3 of the next round four operations
-//! follow one another, and all fourteen can be done in the same four cycles. They are if they come
-//! in the order of [`State::rest_of_round`], what is waited for early and rotations between; in the
-//! order of the text a Zen 4 takes 5.3 cycles, in that of compilers 5.0.
+//! A single input waits for its own results. From v3 to the v3 of the next round four operations
+//! depend on each other, and all fourteen operations fit into the same four cycles. They do so in
+//! the order of [`State::rest_of_round`], which starts the awaited operations early and puts
+//! rotations between them. Zen 4 takes 5.3 cycles in the order of the paper and 5.0 in the order
+//! that compilers choose.
 //!
-//! `v3 ^= m` makes v3 wait once more. So words are taken two at a time, and the second is mixed
-//! into v3 in the last round of the first, where v3 waits for v0 anyway ([`State::absorb_pair`]).
+//! `v3 ^= m` makes v3 wait again. So words are absorbed in pairs. The second word is mixed into v3
+//! in the last round of the first one, where v3 waits for v0 anyway ([`State::absorb_pair`]).
 
 use lanesum_lanes::{WORD_LEN, Word64};
 
-/// v0 to v3, in as many lanes as a word has, with [`left`](State::left) of the next round done.
+/// v0 to v3 in all lanes of a word, with [`left`](State::left) of the next round already done.
 #[derive(Clone, Copy)]
 pub struct State<W>([W; 4]);
 
@@ -42,30 +43,30 @@ pub struct State<W>([W; 4]);
 const INITIAL: [u64; 4] =
     [0x736f_6d65_7073_6575, 0x646f_7261_6e64_6f6d, 0x6c79_6765_6e65_7261, 0x7465_6462_7974_6573];
 
-/// What tells hashes of 128 bits from those of 64: into v1 at the beginning, into v2 at the end,
-/// into v1 before the second half of the hash. From the reference implementation.
+/// The constants that distinguish 128-bit hashes from 64-bit ones: for v1 at the start, for v2 at
+/// the end, and for v1 before the second half of the hash. From the reference implementation.
 const WIDE_BEGINNING: u64 = 0xee;
 const WIDE_END: u64 = 0xee;
 const WIDE_SECOND: u64 = 0xdd;
-/// Into v2 at the end of a hash of 64 bits.
+/// The constant for v2 at the end of a 64-bit hash.
 const END: u64 = 0xff;
 
 impl State<u64> {
-    /// The state before the first word of an input, for hashes of 64 bits.
+    /// Returns the state before the first word of an input, for 64-bit hashes.
     pub(crate) const fn new(k0: u64, k1: u64) -> Self {
         Self::of_key(k0, k1, 0)
     }
 
-    /// The same key's state for hashes of 128 bits.
+    /// Returns the state of the same key for 128-bit hashes.
     pub(crate) const fn wide(self) -> Self {
-        // No word has been absorbed: v2 and v3 still show the key.
+        // No word was absorbed, so v2 and v3 still contain the key.
         let [_, _, v2, v3] = self.0;
         Self::of_key(v2 ^ INITIAL[2], v3 ^ INITIAL[3], WIDE_BEGINNING)
     }
 
     const fn of_key(k0: u64, k1: u64, width: u64) -> Self {
         let [v0, v1] = [k0 ^ INITIAL[0], k1 ^ INITIAL[1] ^ width];
-        // `left`, which as a method of a trait cannot be called here.
+        // The same as `left`, which is a trait method and not callable in a `const fn`.
         let v0 = v0.wrapping_add(v1);
         let v1 = v1.rotate_left(13) ^ v0;
         Self([v0, v1, k0 ^ INITIAL[2], k1 ^ INITIAL[3]])
@@ -73,14 +74,14 @@ impl State<u64> {
 }
 
 impl<W: Word64> State<W> {
-    /// The same state in every lane.
+    /// Returns the same state in every lane.
     #[inline(always)]
     pub(crate) fn splat(state: State<u64>) -> Self {
         let [v0, v1, v2, v3] = state.0;
         Self([W::splat(v0), W::splat(v1), W::splat(v2), W::splat(v3)])
     }
 
-    /// `mask ? yes : no`, lane by lane.
+    /// Returns `mask ? yes : no` in each lane.
     #[inline(always)]
     pub(crate) fn select(mask: W::Mask, yes: Self, no: Self) -> Self {
         let ([a0, a1, a2, a3], [b0, b1, b2, b3]) = (yes.0, no.0);
@@ -88,7 +89,7 @@ impl<W: Word64> State<W> {
         Self([v0, v1, W::select(mask, a2, b2), W::select(mask, a3, b3)])
     }
 
-    /// The first half of a round on v0 and v1, but for the rotation of v0.
+    /// Computes the first half of a round on v0 and v1, without the rotation of v0.
     #[inline(always)]
     fn left(self) -> Self {
         let [v0, v1, v2, v3] = self.0;
@@ -98,10 +99,10 @@ impl<W: Word64> State<W> {
         Self([v0, v1, v2, v3])
     }
 
-    /// That rotation, the first half of a round on v2 and v3, and its second half; then the next
-    /// word is mixed into v3, if there is one.
+    /// Computes that rotation, the first half of a round on v2 and v3, and the second half. Then
+    /// mixes the next word into v3, if there is one.
     ///
-    /// The order of the lines is that of the instructions: see the top of the file.
+    /// The order of the lines is the order of the instructions; see the top of the file.
     #[inline(always)]
     fn rest_of_round(self, next: Option<W>) -> Self {
         let [v0, v1, v2, v3] = self.0;
@@ -115,18 +116,18 @@ impl<W: Word64> State<W> {
         let v3 = v3.rotate_left(21).in_order();
         let v1 = v1.xor(v2).in_order();
         let v2 = v2.rotate_left(32).in_order();
-        // The word first: v0 comes last.
+        // The word first, because v0 is computed last.
         let v3 = next.map_or(v3, |word| v3.xor(word).in_order());
         Self([v0, v1, v2, v3.xor(v0).in_order()])
     }
 
-    /// A round, from where [`left`](Self::left) has been done to where it has been done again.
+    /// Computes a round, from one [`left`](Self::left) to the next.
     #[inline(always)]
     fn round(self) -> Self {
         self.rest_of_round(None).left()
     }
 
-    /// The rest of the last round, with the xor of all four words.
+    /// Computes the rest of the last round and the xor of all four words.
     #[inline(always)]
     fn last_round(self) -> W {
         let [_, v1, v2, v3] = self.0;
@@ -143,14 +144,14 @@ impl<W: Word64> State<W> {
         self.begin(word).absorb_begun::<C>(word, None)
     }
 
-    /// The first of what mixes in a word: into v3.
+    /// Starts to mix in a word, into v3.
     #[inline(always)]
     fn begin(self, word: W) -> Self {
         let [v0, v1, v2, v3] = self.0;
         Self([v0, v1, v2, v3.xor(word)])
     }
 
-    /// All but the first, and the first with the next word.
+    /// Mixes in a word that is already in v3, and starts with the next word.
     #[inline(always)]
     fn absorb_begun<const C: usize>(self, word: W, next: Option<W>) -> Self {
         const { assert!(C > 0, "SipHash needs a round for each word") };
@@ -168,7 +169,7 @@ impl<W: Word64> State<W> {
         )
     }
 
-    /// The hash of 64 bits, after the last word.
+    /// Returns the 64-bit hash after the last word.
     #[inline(always)]
     pub(crate) fn finish<const D: usize>(self) -> W {
         const { assert!(D > 0, "SipHash needs a round in the end") };
@@ -185,7 +186,7 @@ impl<W: Word64> State<W> {
         )
     }
 
-    /// The hash of 128 bits, low word first, of a state that began [`wide`](State::wide).
+    /// Returns the 128-bit hash, low word first, of a state that started as [`wide`](State::wide).
     #[inline(always)]
     pub(crate) fn finish_wide<const D: usize>(self) -> [W; 2] {
         const { assert!(D > 0, "SipHash needs a round in the end") };
@@ -217,7 +218,7 @@ impl State<u64> {
         odd.map_or(state, |word| state.absorb::<C>(word))
     }
 
-    /// Mixes in all words of an input. Short ones have ways of their own, without a loop.
+    /// Mixes in all words of an input. Short inputs have separate code without a loop.
     #[inline(always)]
     pub(crate) fn absorb_all<const C: usize>(self, words: &[[u8; WORD_LEN]], last: u64) -> Self {
         let Some((&first, others)) = words.split_first() else {
@@ -234,10 +235,10 @@ impl State<u64> {
         }
     }
 
-    /// Mixes in words as long as there are two. Gives the one that is left, too.
+    /// Mixes in words in pairs. Also returns the word that is left, if any.
     ///
-    /// With neither `as_chunks`, which computes ahead what 16 bytes never need, nor `fold`, which
-    /// is a call for some callers, with the state in memory.
+    /// Does not use `as_chunks`, which computes values that inputs of 16 bytes never need. Does not
+    /// use `fold`, which some callers compile to a call with the state in memory.
     #[inline(always)]
     fn absorb_pairs<const C: usize>(self, words: &[[u8; WORD_LEN]]) -> (Self, Option<u64>) {
         let (mut state, mut words) = (self, words);
@@ -248,7 +249,7 @@ impl State<u64> {
         (state, words.first().copied().map(u64::from_le_bytes))
     }
 
-    /// Mixes in two words, the second into v3 before the first is done.
+    /// Mixes in two words, the second one into v3 before the first one is finished.
     #[inline(always)]
     fn absorb_pair<const C: usize>(self, a: u64, b: u64) -> Self {
         self.begin(a).absorb_begun::<C>(a, Some(b)).absorb_begun::<C>(b, None)

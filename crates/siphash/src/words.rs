@@ -1,12 +1,12 @@
-//! An input as words: little-endian, the last one with the bytes that are left and the length.
+//! The little-endian words of an input. The last word holds the remaining bytes and the length.
 
 use lanesum_lanes::{WORD_LEN, rest_of};
 
-/// The word that ends an input of eight bytes: its length.
+/// The last word of an input of eight bytes, which holds only the length.
 pub(crate) const EIGHT_BYTES: u64 = 8 << 56;
 
-/// The whole words of an input, and the last one: its rest of 0 to 7 bytes, and in the highest byte
-/// the length modulo 256.
+/// Returns the whole words of an input, and the last word: the remaining 0 to 7 bytes, and the
+/// length modulo 256 in the highest byte.
 #[inline(always)]
 pub(crate) fn words(input: &[u8]) -> (&[[u8; WORD_LEN]], u64) {
     (input.as_chunks().0, rest_of(input) | (input.len() as u64) << 56)
@@ -17,7 +17,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_last_word_is_as_defined() {
+    fn the_last_word_matches_its_definition() {
         let bytes: [u8; 40] = core::array::from_fn(|i| 0xf0 ^ i as u8);
         for length in 0..=bytes.len() {
             let input = &bytes[..length];

@@ -1,4 +1,4 @@
-//! The same properties of every backend, against the crate siphasher.
+//! Checks every backend against the crate siphasher.
 //!
 //! `LANESUM_BACKEND=NAME` holds the tests to one backend.
 
@@ -33,7 +33,7 @@ fn bytes(length: usize) -> Vec<u8> {
     (0..length).map(|i| (i % 251) as u8).collect()
 }
 
-/// The hashes of inputs in lanes, in both widths, are those of the peer.
+/// Compares the hashes of inputs in lanes, in both hash widths, with those of the peer.
 fn check<const C: usize, const D: usize>(lanes: WithBackend<C, D>, inputs: &[&[u8]], what: &str)
 where
     SipHash<C, D>: Peer,
@@ -49,7 +49,7 @@ where
     }
 }
 
-/// Every length from 0 to 300 in lanes of their own, each at another alignment.
+/// Every length from 0 to 300 in separate lanes, each at a different alignment.
 fn every_length(backend: Backend) {
     const LONGEST: usize = 300;
     let widest = *backend.widths_64().last().unwrap();
@@ -67,7 +67,7 @@ fn every_length(backend: Backend) {
     }
 }
 
-/// One input of another length in each lane in turn.
+/// One input of a different length, in each lane once.
 fn every_lane(backend: Backend) {
     let widest = *backend.widths_64().last().unwrap();
     let memory = bytes(300);
@@ -112,7 +112,7 @@ fn mixed(backend: Backend) {
 }
 
 /// Long pieces here and there among short ones, which go another way.
-fn long_among_short(backend: Backend) {
+fn long_pieces_among_short_ones(backend: Backend) {
     let mut random = Random(2);
     for long in [vec![0], vec![600], vec![1_100, 9_000, 9_999]] {
         let length = |place| if long.contains(&place) { 500 } else { random.below(20) };
@@ -137,8 +137,8 @@ fn long_among_short(backend: Backend) {
 
 /// Records and columns of numbers.
 ///
-/// Each length is a kernel for each word of each backend, so there are few: of less than a word, of
-/// whole words, and with a rest.
+/// Each length needs a kernel for each word of each backend, so there are few: of less than a word,
+/// of whole words, and with a rest.
 fn records(backend: Backend) {
     fn of<const N: usize>(lanes: WithBackend<2, 4>) {
         for count in [0, 1, 7, 64, 100] {
@@ -240,8 +240,8 @@ macro_rules! stamp {
             }
 
             #[test]
-            fn long_among_short() {
-                run(super::long_among_short);
+            fn long_pieces_among_short_ones() {
+                run(super::long_pieces_among_short_ones);
             }
 
             #[test]
@@ -265,7 +265,7 @@ fn every_backend_of_the_cpu_is_covered() {
 }
 
 #[test]
-fn one_at_a_time_is_as_the_peer() {
+fn one_at_a_time_agrees_with_the_peer() {
     let memory = bytes(364);
     for length in 0..=300 {
         let input = &memory[length % 64..][..length];

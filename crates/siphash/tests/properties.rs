@@ -1,4 +1,4 @@
-//! What holds for any input, however it is cut, and for any batch.
+//! Properties of any input, cut anywhere, and of any batch.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, Hash, Hasher};
@@ -29,7 +29,7 @@ proptest! {
     }
 
     #[test]
-    fn numbers_are_their_little_endian_bytes(
+    fn numbers_hash_as_their_little_endian_bytes(
         key: [u8; 16],
         start in vec(any::<u8>(), 0..9),
         numbers: (u8, u16, u32, u64, u128, i8, i16, i32, i64, i128),
@@ -52,7 +52,7 @@ proptest! {
 
     /// The other numbers of rounds, and hashes of 128 bits, are in tests/backends.rs.
     #[test]
-    fn many_are_as_one_by_one(key: [u8; 16], inputs in vec(vec(any::<u8>(), 0..90), 0..200)) {
+    fn many_agree_with_one_by_one(key: [u8; 16], inputs in vec(vec(any::<u8>(), 0..90), 0..200)) {
         let sip = SipHash48::new(&key);
         let mut hashes = vec![0_u64; inputs.len()];
         sip.hash_many(&inputs, &mut hashes);
@@ -62,7 +62,7 @@ proptest! {
     }
 
     #[test]
-    fn numbers_at_once_are_as_one_by_one(key: [u8; 16], numbers in vec(any::<u64>(), 0..100)) {
+    fn columns_of_numbers_agree_with_one_by_one(key: [u8; 16], numbers in vec(any::<u64>(), 0..100)) {
         let sip = SipHash13::new(&key);
         let mut hashes = vec![0_u64; numbers.len()];
         sip.hash_u64s(&numbers, &mut hashes);
@@ -72,9 +72,9 @@ proptest! {
         }
     }
 
-    /// A key as words is the key as bytes, and the hash depends on all of it.
+    /// A key as words equals the key as bytes, and the hash depends on every bit.
     #[test]
-    fn every_bit_of_the_key_matters(k0: u64, k1: u64, bit in 0..128_u32) {
+    fn every_bit_of_the_key_changes_the_hash(k0: u64, k1: u64, bit in 0..128_u32) {
         let key = u128::from(k0) | u128::from(k1) << 64;
         let sip = SipHash48::from_words(k0, k1);
         prop_assert_eq!(sip.hash(b"lanesum"), SipHash48::new(&key.to_le_bytes()).hash(b"lanesum"));
@@ -100,7 +100,7 @@ proptest! {
         prop_assert_eq!(tag::<SipHasher128<2, 4>>(&key, [a, b]), sip.hash128(&message).to_le_bytes());
         let mut mac = <SipHasher128<2, 4> as KeyInit>::new_from_slice(&key).unwrap();
         Mac::update(&mut mac, &message);
-        // In whichever order traits are in scope, a hasher's own `finalize` gives a number.
+        // The `finalize` of a hasher returns a number, for any order of traits in scope.
         prop_assert_eq!(mac.clone().finalize(), sip.hash128(&message));
         prop_assert!(mac.clone().verify_slice(&sip.hash128(&message).to_le_bytes()).is_ok());
         prop_assert!(mac.verify_slice(&[0; 16]).is_err());
@@ -109,7 +109,7 @@ proptest! {
 }
 
 #[test]
-fn tables_work_and_differ_in_their_keys() {
+fn random_states_have_different_keys() {
     let mut table: HashMap<String, usize, RandomState> = HashMap::default();
     for n in 0..1_000 {
         table.insert(n.to_string(), n);
@@ -124,7 +124,7 @@ fn tables_work_and_differ_in_their_keys() {
 }
 
 #[test]
-fn debug_output_shows_nothing_of_the_key() {
+fn debug_output_hides_the_key() {
     let sip = SipHash24::from_words(0x0123_4567_89ab_cdef, 0xfedc_ba98_7654_3210);
     let mut hasher = sip.hasher();
     hasher.update(b"secret");
@@ -134,13 +134,13 @@ fn debug_output_shows_nothing_of_the_key() {
 
 #[test]
 #[should_panic(expected = "2 inputs, but room for 3 hashes")]
-fn another_number_of_hashes_is_refused() {
+fn a_wrong_number_of_hashes_panics() {
     SipHash48::from_words(0, 0).hash_many(&["a", "b"], &mut [0_u64; 3]);
 }
 
-/// What offsets that are no ranges of the buffer panic with.
+/// Returns the panic message of invalid offsets.
 #[test]
-fn offsets_that_are_no_ranges_are_refused() {
+fn invalid_offsets_panic() {
     let panic = |offsets: &[i32]| {
         let mut hashes = vec![0_u64; offsets.len() - 1];
         let refused = std::panic::catch_unwind(move || {
@@ -154,7 +154,7 @@ fn offsets_that_are_no_ranges_are_refused() {
     assert_eq!(panic(&[2, 1]), message(0));
     assert_eq!(panic(&[0, 3, -1]), message(1));
 
-    // Among many, where each but the wrong one is short and lies within the buffer.
+    // Among many, where all but the invalid one are short and within the buffer.
     for place in [1, 2, 31, 479, 480, 481, 999] {
         for wrong in [-1, 0, 4, i32::MAX] {
             let mut offsets = vec![2; 1_001];

@@ -1,4 +1,4 @@
-//! What a process finds that was started with closed streams: this very test program, once more.
+//! What a process finds that was started with closed streams: this very test program, again.
 
 use std::io::{Read as _, Write as _};
 use std::os::fd::AsFd as _;

@@ -1,9 +1,8 @@
-//! Many keys at once.
+//! Looks up many keys at once.
 //!
-//! A look-up waits for memory three times, one after the other: for the control bytes that tell
-//! which entries have such a hash, for the entry, and for the bytes of a key that lies elsewhere.
-//! So a batch takes the three steps with all its keys in turn, and each step's accesses are under
-//! way together:
+//! A look-up waits for memory three times in sequence: for the control bytes of entries with this
+//! hash, for the entry, and for key bytes stored elsewhere. So a batch takes each of the three
+//! steps with all its keys, and the memory accesses of a step overlap:
 //!
 //! ```text
 //! for each key     hash                     all at once, in lanes
@@ -13,8 +12,8 @@
 //! for each         compare                  as one key alone; everything is near by now
 //! ```
 //!
-//! All but the last only bring memory near. The last looks for itself, so a table that changes on
-//! the way, or the same key twice in a batch, is nothing special.
+//! All steps but the last only bring memory into the cache. The last step looks the key up again,
+//! so it also works if the table has changed or if a batch has the same key twice.
 
 use alloc::borrow::ToOwned;
 use alloc::vec::Vec;
@@ -29,22 +28,23 @@ use hashbrown::HashTable;
 use super::key::sealed::KeyBytes as _;
 use super::{FloodSafeMap, Key, TryReserveError, hash_entry, is};
 
-/// How many keys are looked up together. More or fewer may be given: they are taken in batches.
+/// The number of keys that are looked up together. Callers may pass any number, which is split into
+/// batches.
 pub const BATCH: usize = 64;
 
-/// In the place of a candidate: no entry has such a hash.
+/// Marks that no entry has this hash.
 const NONE: usize = usize::MAX;
 
-/// A batch of keys on the way.
+/// A batch of keys that are being looked up.
 struct Batch {
     len: usize,
     hashes: [u64; BATCH],
-    /// The bucket of the first entry that may be the key's, or [`NONE`].
+    /// The bucket of the first entry that may match the key, or [`NONE`].
     candidates: [usize; BATCH],
 }
 
 impl<K: Key, V, const C: usize, const D: usize> FloodSafeMap<K, V, C, D> {
-    /// Hashes up to [`BATCH`] keys, and brings near what will be needed to look them up.
+    /// Hashes up to [`BATCH`] keys, and brings the memory for their look-up into the cache.
     #[inline]
     fn approach<'k, Q: Key + ?Sized + 'k>(&self, keys: impl Iterator<Item = &'k Q>) -> Batch {
         let mut bytes = [Q::Bytes::NO_KEY; BATCH];
@@ -59,7 +59,7 @@ impl<K: Key, V, const C: usize, const D: usize> FloodSafeMap<K, V, C, D> {
         batch
     }
 
-    /// The entry of the key in this place of a batch.
+    /// Returns the entry of the key at a place of a batch.
     #[inline]
     fn arrive<Q>(&self, batch: &Batch, place: usize, key: &Q) -> Option<&(K, V)>
     where
@@ -76,7 +76,7 @@ impl<K: Key, V, const C: usize, const D: usize> FloodSafeMap<K, V, C, D> {
         }
     }
 
-    /// The value of each key, in their order.
+    /// Returns the value of each key, in order.
     ///
     /// Takes the keys in batches of [`BATCH`] as the iterator is advanced.
     ///
@@ -96,7 +96,7 @@ impl<K: Key, V, const C: usize, const D: usize> FloodSafeMap<K, V, C, D> {
         GetMany { map: self, keys: keys.into_iter().fuse(), found: [None; BATCH], next: 0, len: 0 }
     }
 
-    /// Whether the map has each key, in their order.
+    /// Returns for each key whether the map contains it, in order.
     ///
     /// ```
     /// use lanesum_table::FloodSafeMap;
@@ -113,7 +113,7 @@ impl<K: Key, V, const C: usize, const D: usize> FloodSafeMap<K, V, C, D> {
         self.get_many(keys).map(|value| value.is_some())
     }
 
-    /// Gives each key its value, in their order: of a key that comes twice the last value stays.
+    /// Inserts each key with its value, in order. A repeated key keeps the last value.
     ///
     /// ```
     /// use lanesum_table::FloodSafeMap;
@@ -138,13 +138,14 @@ impl<K: Key, V, const C: usize, const D: usize> FloodSafeMap<K, V, C, D> {
         }
     }
 
-    /// Makes room for new entries as the standard library does: half of them may be there already.
+    /// Reserves room as the standard library does: for half of the new entries, since others may
+    /// exist already.
     fn reserve_for(&mut self, entries: usize) {
         self.reserve(if self.is_empty() { entries } else { entries.div_ceil(2) });
     }
 
-    /// Adds each item to the value of its key, in their order; a key that is not there begins with
-    /// the default value. For counting, summing and gathering by key.
+    /// Folds each item into the value of its key, in order. A missing key starts with the default
+    /// value. Use it to count, sum or collect by key.
     ///
     /// ```
     /// use lanesum_table::FloodSafeMap;
@@ -177,7 +178,7 @@ impl<K: Key, V, const C: usize, const D: usize> FloodSafeMap<K, V, C, D> {
         }
     }
 
-    /// The value of the key in this place of a batch.
+    /// Returns the value of the key at a place of a batch.
     #[inline]
     fn arrive_mut<Q>(&mut self, batch: &Batch, place: usize, key: &Q) -> &mut V
     where
@@ -194,14 +195,14 @@ impl<K: Key, V, const C: usize, const D: usize> FloodSafeMap<K, V, C, D> {
         &mut entry.into_mut().1
     }
 
-    /// Moves all entries to a table with room for so many, in batches.
+    /// Moves all entries to a table with room for `capacity` entries, in batches.
     #[cold]
     pub(super) fn rebuild(&mut self, capacity: usize) {
         let hashes = self.hash_all(Vec::with_capacity(self.len()));
         self.move_to(HashTable::with_capacity(capacity), hashes);
     }
 
-    /// The same, unless there is no memory.
+    /// Does the same, or fails if memory is exhausted.
     #[cold]
     pub(super) fn try_rebuild(&mut self, capacity: usize) -> Result<(), TryReserveError> {
         let (mut hashes, mut table) = (Vec::new(), HashTable::new());
@@ -212,8 +213,8 @@ impl<K: Key, V, const C: usize, const D: usize> FloodSafeMap<K, V, C, D> {
         Ok(())
     }
 
-    /// The hashes of all entries in their order, before any is moved: a key whose bytes cannot be
-    /// had panics, and the table is as it was.
+    /// Returns the hashes of all entries in order, before any entry is moved. If a key panics, the
+    /// table is unchanged.
     fn hash_all(&self, mut hashes: Vec<u64>) -> Vec<u64> {
         let mut entries = self.table.iter();
         while hashes.len() < self.len() {
@@ -232,7 +233,7 @@ impl<K: Key, V, const C: usize, const D: usize> FloodSafeMap<K, V, C, D> {
         hashes
     }
 
-    /// Moves all entries, of these hashes, to a table that has room for them.
+    /// Moves all entries to a table that has room for them. `hashes` are their hashes.
     fn move_to(&mut self, table: HashTable<(K, V)>, hashes: Vec<u64>) {
         let sip = self.sip;
         for (entry, hash) in mem::replace(&mut self.table, table).into_iter().zip(hashes) {
@@ -242,7 +243,7 @@ impl<K: Key, V, const C: usize, const D: usize> FloodSafeMap<K, V, C, D> {
 }
 
 impl Batch {
-    /// Finds the candidates, and brings their entries and keys near.
+    /// Finds the candidates, and brings their entries and keys into the cache.
     #[inline]
     fn find_candidates<K: Key, V>(&mut self, table: &HashTable<(K, V)>) {
         let candidates = &mut self.candidates[..self.len];
@@ -259,19 +260,19 @@ impl Batch {
     }
 }
 
-/// Reads a byte of each key, so that all of them come from memory at the same time.
+/// Reads a byte of each key, so that all keys are loaded from memory at the same time.
 #[inline]
 fn touch<B: AsRef<[u8]>>(keys: &[B]) {
     let first = |key: &B| key.as_ref().first().copied().unwrap_or(0);
-    // What is read has to be used, or it is not read.
+    // The compiler would remove reads whose results are unused.
     black_box(keys.iter().map(first).fold(0, |all, byte| all ^ byte));
 }
 
-/// The values of many keys: [`FloodSafeMap::get_many`].
+/// An iterator over the values of many keys. Made by [`FloodSafeMap::get_many`].
 pub struct GetMany<'m, K, V, I, const C: usize = 1, const D: usize = 3> {
     map: &'m FloodSafeMap<K, V, C, D>,
     keys: Fuse<I>,
-    /// Values of the current batch, from `next` to `len` not given out yet.
+    /// The values of the current batch. Those from `next` to `len` are not returned yet.
     found: [Option<&'m V>; BATCH],
     next: usize,
     len: usize,
@@ -283,7 +284,7 @@ where
     Q: Key + ?Sized + 'k,
     I: Iterator<Item = &'k Q>,
 {
-    /// Looks the next keys up.
+    /// Looks up the next keys.
     fn look_up(&mut self) {
         let mut keys = [None; BATCH];
         let mut len = 0;
@@ -345,7 +346,7 @@ where
 {
 }
 
-/// Shows how many values of the current batch are to come.
+/// Shows how many values of the current batch remain.
 impl<K, V, I, const C: usize, const D: usize> fmt::Debug for GetMany<'_, K, V, I, C, D> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("GetMany").field("ready", &(self.len - self.next)).finish_non_exhaustive()

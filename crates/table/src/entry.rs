@@ -1,41 +1,42 @@
-//! The place of one key.
+//! The entry API: the place of one key.
 
 use core::fmt;
 use core::mem;
 
 use hashbrown::hash_table;
 
-/// The place of a key in a map: [`FloodSafeMap::entry`](super::FloodSafeMap::entry).
+/// The place of a key in a map. Made by [`FloodSafeMap::entry`](super::FloodSafeMap::entry).
 pub enum Entry<'a, K, V> {
-    /// The key is there.
+    /// The map contains the key.
     Occupied(OccupiedEntry<'a, K, V>),
-    /// It is not.
+    /// The map does not contain the key.
     Vacant(VacantEntry<'a, K, V>),
 }
 
-/// The place of a key that is there.
+/// The place of a key that is in the map.
 pub struct OccupiedEntry<'a, K, V>(hash_table::OccupiedEntry<'a, (K, V)>);
 
-/// The place of a key that is not there.
+/// The place of a key that is not in the map.
 pub struct VacantEntry<'a, K, V> {
     key: K,
     place: hash_table::VacantEntry<'a, (K, V)>,
 }
 
 impl<'a, K, V> Entry<'a, K, V> {
-    /// The value; this one if there was none.
+    /// Inserts a value if the key is missing, and returns the value of the key.
     #[inline]
     pub fn or_insert(self, default: V) -> &'a mut V {
         self.or_insert_with(|| default)
     }
 
-    /// The value; the function's if there was none.
+    /// Inserts the result of a function if the key is missing, and returns the value of the key.
     #[inline]
     pub fn or_insert_with(self, default: impl FnOnce() -> V) -> &'a mut V {
         self.or_insert_with_key(|_| default())
     }
 
-    /// The value; the function's of the key if there was none.
+    /// Inserts the result of a function of the key if the key is missing, and returns the value of
+    /// the key.
     #[inline]
     pub fn or_insert_with_key(self, default: impl FnOnce(&K) -> V) -> &'a mut V {
         match self {
@@ -47,7 +48,7 @@ impl<'a, K, V> Entry<'a, K, V> {
         }
     }
 
-    /// The value; the default if there was none.
+    /// Inserts the default value if the key is missing, and returns the value of the key.
     #[inline]
     pub fn or_default(self) -> &'a mut V
     where
@@ -56,7 +57,7 @@ impl<'a, K, V> Entry<'a, K, V> {
         self.or_insert_with(V::default)
     }
 
-    /// Changes the value if there is one.
+    /// Changes the value if the map contains the key.
     #[inline]
     #[must_use]
     pub fn and_modify(mut self, change: impl FnOnce(&mut V)) -> Self {
@@ -66,7 +67,7 @@ impl<'a, K, V> Entry<'a, K, V> {
         self
     }
 
-    /// The key.
+    /// Returns the key.
     pub fn key(&self) -> &K {
         match self {
             Self::Occupied(entry) => entry.key(),
@@ -81,38 +82,38 @@ impl<'a, K, V> OccupiedEntry<'a, K, V> {
         Self(place)
     }
 
-    /// The key as it is in the map.
+    /// Returns the key that is stored in the map.
     pub fn key(&self) -> &K {
         &self.0.get().0
     }
 
-    /// The value.
+    /// Returns the value.
     pub fn get(&self) -> &V {
         &self.0.get().1
     }
 
-    /// The value, to be changed.
+    /// Returns the value by mutable reference.
     pub fn get_mut(&mut self) -> &mut V {
         &mut self.0.get_mut().1
     }
 
-    /// The value for as long as the map is borrowed.
+    /// Returns the value by mutable reference for as long as the map is borrowed.
     #[must_use]
     pub fn into_mut(self) -> &'a mut V {
         &mut self.0.into_mut().1
     }
 
-    /// Gives the key this value; returns the one it had.
+    /// Sets the value, and returns the previous one.
     pub fn insert(&mut self, value: V) -> V {
         mem::replace(self.get_mut(), value)
     }
 
-    /// Takes the key out; returns its value.
+    /// Removes the key, and returns its value.
     pub fn remove(self) -> V {
         self.remove_entry().1
     }
 
-    /// Takes the key out; returns it and its value.
+    /// Removes the key, and returns it with its value.
     pub fn remove_entry(self) -> (K, V) {
         self.0.remove().0
     }
@@ -124,17 +125,17 @@ impl<'a, K, V> VacantEntry<'a, K, V> {
         Self { key, place }
     }
 
-    /// The key.
+    /// Returns the key.
     pub fn key(&self) -> &K {
         &self.key
     }
 
-    /// Gives the key back.
+    /// Returns the key by value.
     pub fn into_key(self) -> K {
         self.key
     }
 
-    /// Gives the key this value.
+    /// Inserts the key with a value, and returns the value by mutable reference.
     #[inline]
     pub fn insert(self, value: V) -> &'a mut V {
         &mut self.place.insert((self.key, value)).into_mut().1

@@ -1,4 +1,4 @@
-//! All entries of a map, in an order that the key of the map decides.
+//! Iterators over all entries of a map, in an order that depends on the key of the map.
 
 use core::fmt;
 use core::iter::FusedIterator;
@@ -7,63 +7,64 @@ use hashbrown::hash_table;
 
 use super::FloodSafeMap;
 
-/// Entries by reference: [`FloodSafeMap::iter`].
+/// An iterator over entries by reference. Made by [`FloodSafeMap::iter`].
 pub struct Iter<'a, K, V>(hash_table::Iter<'a, (K, V)>);
 
-/// Entries whose values may be changed: [`FloodSafeMap::iter_mut`].
+/// An iterator over entries with mutable values. Made by [`FloodSafeMap::iter_mut`].
 pub struct IterMut<'a, K, V>(hash_table::IterMut<'a, (K, V)>);
 
-/// Entries taken out of a map that stays: [`FloodSafeMap::drain`].
+/// An iterator over entries removed from a map. Made by [`FloodSafeMap::drain`].
 pub struct Drain<'a, K, V>(hash_table::Drain<'a, (K, V)>);
 
-/// Entries of a map that is used up.
+/// An iterator over the entries of a consumed map.
 pub struct IntoIter<K, V>(hash_table::IntoIter<(K, V)>);
 
 impl<K, V, const C: usize, const D: usize> FloodSafeMap<K, V, C, D> {
-    /// All entries, in no order that could be relied on.
+    /// Returns all entries, in unspecified order.
     #[must_use]
     pub fn iter(&self) -> Iter<'_, K, V> {
         Iter(self.table.iter())
     }
 
-    /// All entries; their values may be changed.
+    /// Returns all entries with mutable values, in unspecified order.
     #[must_use]
     pub fn iter_mut(&mut self) -> IterMut<'_, K, V> {
         IterMut(self.table.iter_mut())
     }
 
-    /// All keys.
+    /// Returns all keys, in unspecified order.
     pub fn keys(&self) -> impl ExactSizeIterator<Item = &K> + FusedIterator + Clone {
         self.iter().map(|(key, _)| key)
     }
 
-    /// All values, in the order of the keys.
+    /// Returns all values, in the order of [`keys`](Self::keys).
     pub fn values(&self) -> impl ExactSizeIterator<Item = &V> + FusedIterator + Clone {
         self.iter().map(|(_, value)| value)
     }
 
-    /// All values, to be changed.
+    /// Returns all values by mutable reference.
     pub fn values_mut(&mut self) -> impl ExactSizeIterator<Item = &mut V> + FusedIterator {
         self.iter_mut().map(|(_, value)| value)
     }
 
-    /// All keys, taken out of the map.
+    /// Consumes the map and returns all keys.
     pub fn into_keys(self) -> impl ExactSizeIterator<Item = K> + FusedIterator {
         self.into_iter().map(|(key, _)| key)
     }
 
-    /// All values, taken out of the map.
+    /// Consumes the map and returns all values.
     pub fn into_values(self) -> impl ExactSizeIterator<Item = V> + FusedIterator {
         self.into_iter().map(|(_, value)| value)
     }
 
-    /// Takes all entries out and keeps the room. Those that are not asked for are dropped.
+    /// Removes all entries and keeps the allocated memory. Entries that the iterator does not
+    /// return are dropped.
     pub fn drain(&mut self) -> Drain<'_, K, V> {
         Drain(self.table.drain())
     }
 }
 
-/// An iterator that changes the items of another.
+/// Defines an iterator that maps the items of another one.
 macro_rules! iterator {
     ($name:ident<$($lifetime:lifetime)?>, $item:ty, |$entry:pat_param| $made:expr) => {
         impl<$($lifetime,)? K, V> Iterator for $name<$($lifetime,)? K, V> {
@@ -86,7 +87,7 @@ macro_rules! iterator {
         impl<$($lifetime,)? K, V> ExactSizeIterator for $name<$($lifetime,)? K, V> {}
         impl<$($lifetime,)? K, V> FusedIterator for $name<$($lifetime,)? K, V> {}
 
-        /// Shows how many entries are to come.
+        /// Shows how many entries remain.
         impl<$($lifetime,)? K, V> fmt::Debug for $name<$($lifetime,)? K, V> {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.debug_struct(stringify!($name)).field("len", &self.len()).finish_non_exhaustive()

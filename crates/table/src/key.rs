@@ -1,4 +1,4 @@
-//! Keys as bytes, so that many of them can be hashed at once.
+//! Keys as bytes, so that many keys can be hashed at once.
 
 use alloc::borrow::{Cow, ToOwned};
 use alloc::boxed::Box;
@@ -11,15 +11,18 @@ use core::num::NonZero;
 
 use sealed::KeyBytes as _;
 
-/// A key that is, or can be made, a row of bytes: strings, byte strings, paths, numbers, addresses,
-/// and tuples and `Option`s of them.
+/// A key that has a byte representation: strings, byte strings, paths, numbers, addresses, and
+/// tuples and `Option`s of them.
 ///
-/// The standard library's `Hash` feeds a hasher piece by piece, one key after the other. Bytes that
-/// are all there at once can be hashed beside those of other keys.
+/// `Hash` of the standard library passes the pieces of one key after the other to a hasher. Keys
+/// with all bytes at once can be hashed in parallel.
 ///
-/// Two rules, on which no `unsafe` depends: equal keys have equal bytes, and a key has the bytes of
-/// what it is [borrowed](core::borrow::Borrow) as. Different keys should have different bytes, or
-/// their hashes are the same under every key of the map.
+/// An implementation must follow two rules. No `unsafe` code relies on them.
+///
+/// - Equal keys have equal bytes.
+/// - A key has the same bytes as its [borrowed](core::borrow::Borrow) form.
+///
+/// Different keys should have different bytes. Otherwise they collide under every secret key.
 ///
 /// ```
 /// use lanesum_table::{FloodSafeMap, Key};
@@ -41,16 +44,16 @@ use sealed::KeyBytes as _;
 /// assert_eq!(map.get(&Point(3, -4)), Some(&"here"));
 /// ```
 pub trait Key: Eq {
-    /// A slice of a key that has its bytes, an array of one that makes them.
+    /// A slice for a key that stores its bytes, or an array for a key that computes them.
     type Bytes<'a>: KeyBytes
     where
         Self: 'a;
 
-    /// The bytes.
+    /// Returns the bytes of the key.
     fn bytes(&self) -> Self::Bytes<'_>;
 }
 
-/// The bytes of a key: `&[u8]`, `[u8; N]`, or of a key with several parts [`JoinedBytes`].
+/// The bytes of a key: `&[u8]`, `[u8; N]`, or [`JoinedBytes`] for a key with several parts.
 pub trait KeyBytes: sealed::KeyBytes {}
 impl KeyBytes for &[u8] {}
 impl<const N: usize> KeyBytes for [u8; N] {}
@@ -62,11 +65,12 @@ pub(super) mod sealed {
     use super::JoinedBytes;
 
     pub trait KeyBytes: AsRef<[u8]> + Sized {
-        /// Whether all keys of such bytes have as many, so that the next part begins at one place.
+        /// Whether all keys with these bytes have the same length, so the next part starts at a
+        /// fixed offset.
         const IS_FIXED: bool = false;
 
-        /// Stands where there is no key. Not empty, so that a loop over keys that are not empty
-        /// either has no branch to guess.
+        /// A placeholder for a missing key. It is not empty, so that a loop over nonempty keys has
+        /// no unpredictable branch.
         const NO_KEY: Self;
 
         fn hash_many<const C: usize, const D: usize>(
@@ -118,7 +122,7 @@ pub(super) mod sealed {
     }
 }
 
-/// Strings and byte strings as they are.
+/// Strings and byte strings, unchanged.
 macro_rules! strings {
     ($($string:ty),*) => {
         $(impl Key for $string {
@@ -142,7 +146,7 @@ impl<const N: usize> Key for [u8; N] {
     }
 }
 
-/// What stands for another key and borrows as that.
+/// Pointers to a key that borrow as this key.
 macro_rules! as_what_it_points_to {
     ($($pointer:ty),*) => {
         $(impl<T: Key + ?Sized> Key for $pointer {
@@ -172,7 +176,7 @@ impl<T: Key + ToOwned + ?Sized> Key for Cow<'_, T> {
     }
 }
 
-/// Integers as their little-endian bytes, also those that are never zero.
+/// Integers and nonzero integers as little-endian bytes.
 macro_rules! integers {
     ($($integer:ident),*) => {
         $(impl Key for $integer {
@@ -232,8 +236,8 @@ impl Key for Ipv6Addr {
     }
 }
 
-/// The bytes of an address of IP version 4 or 6, zeros up to the last one, and which of the two it
-/// is.
+/// Returns the bytes of an IPv4 or IPv6 address, padded with zeros, and the version as the last
+/// byte.
 #[inline]
 fn of_either<const N: usize>(address: &[u8], version: u8) -> [u8; N] {
     let mut bytes = [0; N];
@@ -242,7 +246,7 @@ fn of_either<const N: usize>(address: &[u8], version: u8) -> [u8; N] {
     bytes
 }
 
-/// The octets and which of the two it is.
+/// The octets and the IP version.
 impl Key for IpAddr {
     type Bytes<'a> = [u8; 17];
 
@@ -280,7 +284,7 @@ impl Key for SocketAddrV6 {
     }
 }
 
-/// Those of the address and which of the two it is.
+/// The bytes of the address and the IP version.
 impl Key for SocketAddr {
     type Bytes<'a> = [u8; 27];
 
@@ -293,9 +297,9 @@ impl Key for SocketAddr {
     }
 }
 
-/// The bytes of a key with several parts, one after the other. Up to 46 take no memory elsewhere.
+/// The joined bytes of a key with several parts. Up to 46 bytes need no heap memory.
 ///
-/// For keys of your own:
+/// For your own key types:
 ///
 /// ```
 /// use lanesum_table::{FloodSafeMap, JoinedBytes, Key};
@@ -322,20 +326,20 @@ impl Key for SocketAddr {
 pub struct JoinedBytes {
     len: u8,
     near: [u8; Self::NEAR],
-    /// All of them, when they are more.
+    /// All bytes, if there are more.
     far: Vec<u8>,
 }
 
 impl JoinedBytes {
     const NEAR: usize = 46;
 
-    /// None.
+    /// Makes an empty value.
     #[must_use]
     pub const fn new() -> Self {
         Self { len: 0, near: [0; Self::NEAR], far: Vec::new() }
     }
 
-    /// With those of another part; of one whose length may vary, the length in front of them, so
+    /// Appends the bytes of another part. If their length may vary, appends the length first, so
     /// that different keys have different bytes.
     #[must_use]
     pub fn with<T: Key + ?Sized>(mut self, part: &T) -> Self {
@@ -375,7 +379,7 @@ impl AsRef<[u8]> for JoinedBytes {
     }
 }
 
-/// Whether there is something, and that.
+/// A byte for `Some` or `None`, and the value.
 impl<T: Key> Key for Option<T> {
     type Bytes<'a>
         = JoinedBytes
@@ -419,7 +423,7 @@ mod paths {
 
     use super::{JoinedBytes, Key};
 
-    /// As the system has them.
+    /// The bytes that the system uses.
     macro_rules! system_strings {
         ($($string:ty),*) => {
             $(impl Key for $string {
@@ -434,7 +438,7 @@ mod paths {
     }
     system_strings!(OsStr, OsString);
 
-    /// The components: `a//b` and `a/./b/` are `a/b`, as they are to `==`.
+    /// The components. `a//b` and `a/./b/` are the same as `a/b`, as for `==`.
     macro_rules! paths {
         ($($path:ty),*) => {
             $(impl Key for $path {
@@ -449,7 +453,7 @@ mod paths {
                             Component::Prefix(_) => joined.push(&name.to_ascii_uppercase()),
                             _ => joined.push(name),
                         }
-                        // In no component.
+                        // A byte that no component contains.
                         joined.push(b"/");
                     }
                     joined

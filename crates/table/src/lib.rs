@@ -1,23 +1,23 @@
-//! A hash table that cannot be flooded, and that looks up many keys at once.
+//! A hash table that is safe from flooding and looks up many keys at once.
 //!
-//! | you have | take |
-//! |---|---|
-//! | keys with values, or keys alone | [`FloodSafeMap`], [`FloodSafeSet`] |
-//! | many keys to look up | [`FloodSafeMap::get_many`], [`contains_many`](FloodSafeMap::contains_many) |
-//! | many entries to put in | [`FloodSafeMap::insert_many`], or `collect` and `extend` |
-//! | many things to count or to gather, by borrowed keys | [`FloodSafeMap::fold_many`] |
-//! | one key at a time | what the standard library's map calls it, [`entry`](FloodSafeMap::entry) too |
-//! | keys of a type of your own | an `impl` of [`Key`], with [`JoinedBytes`] where it has several parts |
-//! | no `std`, or hashes that are to be the same again | [`FloodSafeMap::with_hasher`] |
-//! | a table to store | the feature `serde` |
+//! | you have | you want | use |
+//! |---|---|---|
+//! | keys, with or without values | a table | [`FloodSafeMap`], [`FloodSafeSet`] |
+//! | many keys | to look them up | [`FloodSafeMap::get_many`], [`contains_many`](FloodSafeMap::contains_many) |
+//! | many entries | to insert them | [`FloodSafeMap::insert_many`], or `collect` and `extend` |
+//! | many items with borrowed keys | to count or collect them by key | [`FloodSafeMap::fold_many`] |
+//! | one key | to look it up or insert it | the methods of the standard library's map, including [`entry`](FloodSafeMap::entry) |
+//! | your own key type | to use it in a table | an `impl` of [`Key`], with [`JoinedBytes`] for several parts |
+//! | no `std`, or reproducible hashes | a table with a given key | [`FloodSafeMap::with_hasher`] |
+//! | a table | to store it | the feature `serde` |
 //!
-//! Whoever may choose the keys of a table without a secret key, and its hash function is known, can
-//! make all of them collide; every operation then walks through all entries. Under SipHash with a
-//! random key, which keys collide is as secret as the key.
+//! An attacker who chooses the keys of a table with a known hash function can make all keys
+//! collide. Every operation then walks through all entries. This table hashes with SipHash under a
+//! secret random key, so an attacker cannot know which keys collide.
 //!
-//! That costs time with one key after another: SipHash takes three times as long as the hashes
-//! that can be flooded. With many keys in memory it does not: they are hashed side by side in the
-//! lanes of SIMD registers, and while one entry is on its way from memory the next is asked for.
+//! For one key at a time SipHash takes three times as long as unsafe hash functions. For many keys
+//! at once it costs nothing: the keys are hashed in parallel in SIMD lanes, and the memory accesses
+//! for their entries overlap.
 //!
 //! ```
 //! use lanesum_table::FloodSafeMap;
@@ -32,8 +32,8 @@
 //! assert_eq!(ages["Ada"], 37);
 //! ```
 //!
-//! It is hashbrown's table, as the standard library's is; what differs is who hashes. `key.rs` says
-//! what can be a key, `batch.rs` how many are looked up.
+//! The table is that of hashbrown, as in the standard library. Only the hashing differs. `key.rs`
+//! defines which types can be keys, and `batch.rs` looks up many of them.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(not(feature = "std"), no_std)]
@@ -64,15 +64,15 @@ pub use iter::{Drain, IntoIter, Iter, IterMut};
 pub use key::{JoinedBytes, Key, KeyBytes};
 pub use set::FloodSafeSet;
 
-/// The examples of the page on the registry, tested.
+/// Tests the examples in the README.
 #[cfg(all(doctest, feature = "std"))]
 #[doc = include_str!("../README.md")]
 struct Readme;
 
-/// A hash map under SipHash-`C`-`D` with a key of its own.
+/// A hash map that hashes with SipHash-`C`-`D` under its own key.
 ///
-/// Everything has the meaning that it has in [`std::collections::HashMap`], and the methods ending
-/// in `_many` do with each key what their namesakes do with one. See the [crate].
+/// All methods behave as in [`std::collections::HashMap`]. The methods ending in `_many` do for
+/// each key what the method without this ending does for one. See the [crate].
 pub struct FloodSafeMap<K, V, const C: usize = 1, const D: usize = 3> {
     table: HashTable<(K, V)>,
     sip: SipHash<C, D>,
@@ -80,19 +80,20 @@ pub struct FloodSafeMap<K, V, const C: usize = 1, const D: usize = 3> {
 
 #[cfg(feature = "std")]
 impl<K, V> FloodSafeMap<K, V> {
-    /// An empty map with a random key. Takes no memory until something is inserted.
+    /// Makes an empty map with a random key. It allocates no memory until the first insertion.
     ///
     /// # Panics
-    /// As [`SipHash::random`].
+    /// Panics in the same cases as [`SipHash::random`].
     #[must_use]
     pub fn new() -> Self {
         Self::with_capacity(0)
     }
 
-    /// An empty map with a random key and room for so many entries.
+    /// Makes an empty map with a random key and room for `capacity` entries.
     ///
     /// # Panics
-    /// As [`SipHash::random`], and when so many are more than memory can hold.
+    /// Panics in the same cases as [`SipHash::random`], and if memory cannot hold that many
+    /// entries.
     #[must_use]
     pub fn with_capacity(capacity: usize) -> Self {
         Self::with_capacity_and_hasher(capacity, SipHash::random())
@@ -100,7 +101,8 @@ impl<K, V> FloodSafeMap<K, V> {
 }
 
 impl<K, V, const C: usize, const D: usize> FloodSafeMap<K, V, C, D> {
-    /// An empty map under this key. It is flood-safe as long as the key is a secret.
+    /// Makes an empty map with the given key. It is safe from flooding as long as the key is
+    /// secret.
     ///
     /// ```
     /// use lanesum_siphash::SipHash24;
@@ -115,51 +117,51 @@ impl<K, V, const C: usize, const D: usize> FloodSafeMap<K, V, C, D> {
         Self { table: HashTable::new(), sip }
     }
 
-    /// An empty map under this key with room for so many entries.
+    /// Makes an empty map with the given key and room for `capacity` entries.
     ///
     /// # Panics
-    /// When so many are more than memory can hold.
+    /// Panics if memory cannot hold that many entries.
     #[must_use]
     pub fn with_capacity_and_hasher(capacity: usize, sip: SipHash<C, D>) -> Self {
         Self { table: HashTable::with_capacity(capacity), sip }
     }
 
-    /// The function that hashes the keys.
+    /// Returns the function that hashes the keys.
     #[must_use]
     pub const fn hasher(&self) -> &SipHash<C, D> {
         &self.sip
     }
 
-    /// The number of entries.
+    /// Returns the number of entries.
     #[must_use]
     pub fn len(&self) -> usize {
         self.table.len()
     }
 
-    /// Whether there are no entries.
+    /// Returns whether the map has no entries.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.table.is_empty()
     }
 
-    /// How many entries there is room for, those that are there included.
+    /// Returns the number of entries that fit without reallocation, including existing ones.
     #[must_use]
     pub fn capacity(&self) -> usize {
         self.table.capacity()
     }
 
-    /// Removes all entries and keeps the room.
+    /// Removes all entries and keeps the allocated memory.
     pub fn clear(&mut self) {
         self.table.clear();
     }
 
-    /// Keeps the entries that the function says yes to.
+    /// Keeps only the entries for which the function returns true.
     pub fn retain(&mut self, mut keep: impl FnMut(&K, &mut V) -> bool) {
         self.table.retain(|(key, value)| keep(key, value));
     }
 
-    /// Takes out the entries that the function says yes to, as the iterator is advanced. What it
-    /// has not come to stays.
+    /// Removes the entries for which the function returns true, as the iterator is advanced.
+    /// Entries that the iterator has not reached stay.
     ///
     /// ```
     /// use lanesum_table::FloodSafeMap;
@@ -176,7 +178,7 @@ impl<K, V, const C: usize, const D: usize> FloodSafeMap<K, V, C, D> {
     }
 }
 
-/// There is no memory for so many entries.
+/// The error for more entries than memory can hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TryReserveError(());
 
@@ -189,7 +191,7 @@ impl fmt::Display for TryReserveError {
 impl core::error::Error for TryReserveError {}
 
 impl<K: Key, V, const C: usize, const D: usize> FloodSafeMap<K, V, C, D> {
-    /// The hash that decides where a key is.
+    /// Returns the hash of a key.
     #[inline]
     fn hash<Q: Key + ?Sized>(&self, key: &Q) -> u64 {
         self.sip.hash(key.bytes().as_ref())
@@ -217,7 +219,7 @@ impl<K: Key, V, const C: usize, const D: usize> FloodSafeMap<K, V, C, D> {
         self.table.find_entry(hash, is(key)).ok()
     }
 
-    /// The value of a key.
+    /// Returns the value of a key.
     #[inline]
     pub fn get<Q>(&self, key: &Q) -> Option<&V>
     where
@@ -227,7 +229,7 @@ impl<K: Key, V, const C: usize, const D: usize> FloodSafeMap<K, V, C, D> {
         self.find(key).map(|(_, value)| value)
     }
 
-    /// The value of a key, and the key as it is in the map.
+    /// Returns the value of a key, and the key that is stored in the map.
     #[inline]
     pub fn get_key_value<Q>(&self, key: &Q) -> Option<(&K, &V)>
     where
@@ -237,7 +239,7 @@ impl<K: Key, V, const C: usize, const D: usize> FloodSafeMap<K, V, C, D> {
         self.find(key).map(|(key, value)| (key, value))
     }
 
-    /// The value of a key, to be changed.
+    /// Returns the value of a key by mutable reference.
     #[inline]
     pub fn get_mut<Q>(&mut self, key: &Q) -> Option<&mut V>
     where
@@ -248,7 +250,7 @@ impl<K: Key, V, const C: usize, const D: usize> FloodSafeMap<K, V, C, D> {
         self.table.find_mut(hash, is(key)).map(|(_, value)| value)
     }
 
-    /// Whether the map has the key.
+    /// Returns whether the map contains the key.
     #[inline]
     pub fn contains_key<Q>(&self, key: &Q) -> bool
     where
@@ -258,7 +260,7 @@ impl<K: Key, V, const C: usize, const D: usize> FloodSafeMap<K, V, C, D> {
         self.find(key).is_some()
     }
 
-    /// Gives the key this value; returns the one it had. A key that is there stays as it is.
+    /// Inserts a key with a value, and returns the previous value. An existing key is not replaced.
     #[inline]
     pub fn insert(&mut self, key: K, value: V) -> Option<V> {
         let hash = self.hash(&key);
@@ -280,7 +282,7 @@ impl<K: Key, V, const C: usize, const D: usize> FloodSafeMap<K, V, C, D> {
         }
     }
 
-    /// The place of a key, whether it is there or not.
+    /// Returns the place of a key, whether the map contains it or not.
     #[inline]
     pub fn entry(&mut self, key: K) -> Entry<'_, K, V> {
         self.make_room();
@@ -291,7 +293,7 @@ impl<K: Key, V, const C: usize, const D: usize> FloodSafeMap<K, V, C, D> {
         }
     }
 
-    /// Takes a key out; returns its value.
+    /// Removes a key, and returns its value.
     #[inline]
     pub fn remove<Q>(&mut self, key: &Q) -> Option<V>
     where
@@ -301,7 +303,7 @@ impl<K: Key, V, const C: usize, const D: usize> FloodSafeMap<K, V, C, D> {
         self.remove_entry(key).map(|(_, value)| value)
     }
 
-    /// Takes a key out; returns it and its value.
+    /// Removes a key, and returns it with its value.
     #[inline]
     pub fn remove_entry<Q>(&mut self, key: &Q) -> Option<(K, V)>
     where
@@ -311,10 +313,10 @@ impl<K: Key, V, const C: usize, const D: usize> FloodSafeMap<K, V, C, D> {
         self.find_entry(key).map(|entry| entry.remove().0)
     }
 
-    /// Makes room for so many more entries than there are.
+    /// Reserves room for `additional` more entries.
     ///
     /// # Panics
-    /// When so many are more than memory can hold.
+    /// Panics if memory cannot hold that many entries.
     pub fn reserve(&mut self, additional: usize) {
         if additional > self.table.capacity() - self.table.len() {
             let wanted = self.table.len().checked_add(additional).expect("capacity overflow");
@@ -322,7 +324,7 @@ impl<K: Key, V, const C: usize, const D: usize> FloodSafeMap<K, V, C, D> {
         }
     }
 
-    /// Makes room for so many more entries than there are, if there is memory.
+    /// Reserves room for `additional` more entries, or fails if memory is exhausted.
     ///
     /// ```
     /// use lanesum_table::FloodSafeMap;
@@ -333,7 +335,7 @@ impl<K: Key, V, const C: usize, const D: usize> FloodSafeMap<K, V, C, D> {
     /// ```
     ///
     /// # Errors
-    /// So many are more than memory can hold. The map is as it was.
+    /// Fails if memory cannot hold that many entries. The map is unchanged.
     pub fn try_reserve(&mut self, additional: usize) -> Result<(), TryReserveError> {
         if additional <= self.table.capacity() - self.table.len() {
             return Ok(());
@@ -342,18 +344,18 @@ impl<K: Key, V, const C: usize, const D: usize> FloodSafeMap<K, V, C, D> {
         self.try_rebuild(wanted)
     }
 
-    /// Gives back the room that the entries do not need.
+    /// Frees the memory that the entries do not need.
     pub fn shrink_to_fit(&mut self) {
         self.shrink_to(0);
     }
 
-    /// Gives back the room that neither the entries nor so many need.
+    /// Frees memory down to the larger of the number of entries and `capacity`.
     pub fn shrink_to(&mut self, capacity: usize) {
         let sip = self.sip;
         self.table.shrink_to(capacity, |entry| hash_entry(&sip, entry));
     }
 
-    /// Sees to it that one more entry fits.
+    /// Makes sure that one more entry fits.
     #[inline]
     fn make_room(&mut self) {
         if self.table.len() == self.table.capacity() {
@@ -363,7 +365,7 @@ impl<K: Key, V, const C: usize, const D: usize> FloodSafeMap<K, V, C, D> {
     }
 }
 
-/// Whether an entry is that of the key.
+/// Returns a function that compares the key of an entry with `key`.
 #[inline]
 fn is<K, V, Q>(key: &Q) -> impl Fn(&(K, V)) -> bool
 where
@@ -373,7 +375,7 @@ where
     move |(other, _)| other.borrow() == key
 }
 
-/// The hash of an entry that is in the table.
+/// Returns the hash of an entry of the table.
 #[inline]
 fn hash_entry<K: Key, V, const C: usize, const D: usize>(
     sip: &SipHash<C, D>,

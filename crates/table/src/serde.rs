@@ -1,5 +1,5 @@
-//! Maps in serde's data model. The key for hashing is not part of it: who reads a map draws a new
-//! one.
+//! Serializes and deserializes maps. The hash key is not serialized; a deserialized map gets a new
+//! random key.
 
 use core::fmt;
 use core::marker::PhantomData;
@@ -9,7 +9,8 @@ use serde::ser::{Serialize, Serializer};
 
 use super::{FloodSafeMap, Key};
 
-/// Room for at most so many entries is made before any is read: the number is only claimed.
+/// The largest number of entries to reserve room for before reading, because the announced number
+/// is not trusted.
 const CLAIMED_ROOM: usize = 4096;
 
 impl<K: Serialize, V: Serialize, const C: usize, const D: usize> Serialize
@@ -25,7 +26,7 @@ where
     K: Key + Deserialize<'de>,
     V: Deserialize<'de>,
 {
-    /// A map with a random key. Of a key that comes twice the last value stays.
+    /// Deserializes a map with a random hash key. A repeated key keeps the last value.
     fn deserialize<T: Deserializer<'de>>(deserializer: T) -> Result<Self, T::Error> {
         deserializer.deserialize_map(Entries(PhantomData))
     }

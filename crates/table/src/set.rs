@@ -1,4 +1,4 @@
-//! A set: a map without values.
+//! Sets, which are maps without values.
 
 use core::borrow::Borrow;
 use core::fmt;
@@ -7,10 +7,10 @@ use lanesum_siphash::SipHash;
 
 use super::{FloodSafeMap, Key, TryReserveError};
 
-/// A hash set under SipHash-`C`-`D` with a key of its own.
+/// A hash set that hashes with SipHash-`C`-`D` under its own key.
 ///
-/// Everything has the meaning that it has in [`std::collections::HashSet`], and the methods ending
-/// in `_many` do with each item what their namesakes do with one. See the [crate].
+/// All methods behave as in [`std::collections::HashSet`]. The methods ending in `_many` do for
+/// each item what the method without this ending does for one. See the [crate].
 ///
 /// ```
 /// use lanesum_table::FloodSafeSet;
@@ -22,19 +22,19 @@ pub struct FloodSafeSet<T, const C: usize = 1, const D: usize = 3>(FloodSafeMap<
 
 #[cfg(feature = "std")]
 impl<T> FloodSafeSet<T> {
-    /// An empty set with a random key. Takes no memory until something is inserted.
+    /// Makes an empty set with a random key. It allocates no memory until the first insertion.
     ///
     /// # Panics
-    /// As [`SipHash::random`].
+    /// Panics in the same cases as [`SipHash::random`].
     #[must_use]
     pub fn new() -> Self {
         Self(FloodSafeMap::new())
     }
 
-    /// An empty set with a random key and room for so many items.
+    /// Makes an empty set with a random key and room for `capacity` items.
     ///
     /// # Panics
-    /// As [`SipHash::random`], and when so many are more than memory can hold.
+    /// Panics in the same cases as [`SipHash::random`], and if memory cannot hold that many items.
     #[must_use]
     pub fn with_capacity(capacity: usize) -> Self {
         Self(FloodSafeMap::with_capacity(capacity))
@@ -42,58 +42,59 @@ impl<T> FloodSafeSet<T> {
 }
 
 impl<T, const C: usize, const D: usize> FloodSafeSet<T, C, D> {
-    /// An empty set under this key. It is flood-safe as long as the key is a secret.
+    /// Makes an empty set with the given key. It is safe from flooding as long as the key is
+    /// secret.
     #[must_use]
     pub const fn with_hasher(sip: SipHash<C, D>) -> Self {
         Self(FloodSafeMap::with_hasher(sip))
     }
 
-    /// The number of items.
+    /// Returns the number of items.
     #[must_use]
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether there are no items.
+    /// Returns whether the set has no items.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// How many items there is room for, those that are there included.
+    /// Returns the number of items that fit without reallocation, including existing ones.
     #[must_use]
     pub fn capacity(&self) -> usize {
         self.0.capacity()
     }
 
-    /// Removes all items and keeps the room.
+    /// Removes all items and keeps the allocated memory.
     pub fn clear(&mut self) {
         self.0.clear();
     }
 
-    /// All items, in no order that could be relied on.
+    /// Returns all items, in unspecified order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &T> + Clone {
         self.0.keys()
     }
 
-    /// Takes all items out and keeps the room.
+    /// Removes and returns all items, and keeps the allocated memory.
     pub fn drain(&mut self) -> impl ExactSizeIterator<Item = T> {
         self.0.drain().map(|(item, ())| item)
     }
 
-    /// Keeps the items that the function says yes to.
+    /// Keeps only the items for which the function returns true.
     pub fn retain(&mut self, mut keep: impl FnMut(&T) -> bool) {
         self.0.retain(|item, ()| keep(item));
     }
 
-    /// Takes out the items that the function says yes to, as the iterator is advanced.
+    /// Removes the items for which the function returns true, as the iterator is advanced.
     pub fn extract_if(&mut self, mut take: impl FnMut(&T) -> bool) -> impl Iterator<Item = T> {
         self.0.extract_if(move |item, ()| take(item)).map(|(item, ())| item)
     }
 }
 
 impl<T: Key, const C: usize, const D: usize> FloodSafeSet<T, C, D> {
-    /// Whether the set has the item.
+    /// Returns whether the set contains the item.
     pub fn contains<Q>(&self, item: &Q) -> bool
     where
         T: Borrow<Q>,
@@ -102,7 +103,7 @@ impl<T: Key, const C: usize, const D: usize> FloodSafeSet<T, C, D> {
         self.0.contains_key(item)
     }
 
-    /// Whether the set has each item, in their order.
+    /// Returns for each item whether the set contains it, in order.
     pub fn contains_many<'k, Q, I>(&self, items: I) -> impl Iterator<Item = bool>
     where
         T: Borrow<Q>,
@@ -112,7 +113,7 @@ impl<T: Key, const C: usize, const D: usize> FloodSafeSet<T, C, D> {
         self.0.contains_many(items)
     }
 
-    /// The item as it is in the set.
+    /// Returns the equal item that is stored in the set.
     pub fn get<Q>(&self, item: &Q) -> Option<&T>
     where
         T: Borrow<Q>,
@@ -121,17 +122,17 @@ impl<T: Key, const C: usize, const D: usize> FloodSafeSet<T, C, D> {
         self.0.get_key_value(item).map(|(item, ())| item)
     }
 
-    /// Puts an item in; says whether it was not there. One that is there stays as it is.
+    /// Inserts an item, and returns whether it is new. An existing item is not replaced.
     pub fn insert(&mut self, item: T) -> bool {
         self.0.insert(item, ()).is_none()
     }
 
-    /// Puts each item in.
+    /// Inserts each item.
     pub fn insert_many(&mut self, items: impl IntoIterator<Item = T>) {
         self.0.insert_many(items.into_iter().map(|item| (item, ())));
     }
 
-    /// Takes an item out; says whether it was there.
+    /// Removes an item, and returns whether the set contained it.
     pub fn remove<Q>(&mut self, item: &Q) -> bool
     where
         T: Borrow<Q>,
@@ -140,7 +141,7 @@ impl<T: Key, const C: usize, const D: usize> FloodSafeSet<T, C, D> {
         self.take(item).is_some()
     }
 
-    /// Takes an item out and gives it.
+    /// Removes an item, and returns it.
     pub fn take<Q>(&mut self, item: &Q) -> Option<T>
     where
         T: Borrow<Q>,
@@ -149,28 +150,28 @@ impl<T: Key, const C: usize, const D: usize> FloodSafeSet<T, C, D> {
         self.0.remove_entry(item).map(|(item, ())| item)
     }
 
-    /// Makes room for so many more items than there are.
+    /// Reserves room for `additional` more items.
     ///
     /// # Panics
-    /// When so many are more than memory can hold.
+    /// Panics if memory cannot hold that many items.
     pub fn reserve(&mut self, additional: usize) {
         self.0.reserve(additional);
     }
 
-    /// Makes room for so many more items than there are, if there is memory.
+    /// Reserves room for `additional` more items, or fails if memory is exhausted.
     ///
     /// # Errors
-    /// So many are more than memory can hold. The set is as it was.
+    /// Fails if memory cannot hold that many items. The set is unchanged.
     pub fn try_reserve(&mut self, additional: usize) -> Result<(), TryReserveError> {
         self.0.try_reserve(additional)
     }
 
-    /// Gives back the room that the items do not need.
+    /// Frees the memory that the items do not need.
     pub fn shrink_to_fit(&mut self) {
         self.0.shrink_to_fit();
     }
 
-    /// Whether all items are in the other set.
+    /// Returns whether all items are in the other set.
     #[must_use]
     pub fn is_subset<const E: usize, const F: usize>(&self, other: &FloodSafeSet<T, E, F>) -> bool {
         self.len() <= other.len() && other.contains_many(self).all(|is_there| is_there)
@@ -189,7 +190,7 @@ impl<T: fmt::Debug, const C: usize, const D: usize> fmt::Debug for FloodSafeSet<
     }
 }
 
-/// Equal are sets of equal items, whatever their keys for hashing are.
+/// Sets with equal items are equal, even if their hash keys differ.
 impl<T: Key, const C: usize, const D: usize> PartialEq for FloodSafeSet<T, C, D> {
     fn eq(&self, other: &Self) -> bool {
         self.0 == other.0
@@ -204,7 +205,7 @@ impl<T: Key, const C: usize, const D: usize> Extend<T> for FloodSafeSet<T, C, D>
     }
 }
 
-/// The items by reference.
+/// An iterator over items by reference.
 type Items<'a, T> = core::iter::Map<super::Iter<'a, T, ()>, fn((&'a T, &'a ())) -> &'a T>;
 
 impl<'a, T, const C: usize, const D: usize> IntoIterator for &'a FloodSafeSet<T, C, D> {
@@ -225,7 +226,7 @@ impl<T, const C: usize, const D: usize> IntoIterator for FloodSafeSet<T, C, D> {
     }
 }
 
-/// An empty set with a random key.
+/// Makes an empty set with a random key.
 #[cfg(feature = "std")]
 impl<T, const C: usize, const D: usize> Default for FloodSafeSet<T, C, D> {
     fn default() -> Self {

@@ -1,4 +1,4 @@
-//! What the standard library's map is to its traits, this one is too.
+//! The traits that the map of the standard library implements.
 
 use core::borrow::Borrow;
 use core::fmt;
@@ -6,7 +6,7 @@ use core::ops::Index;
 
 use super::{FloodSafeMap, Key};
 
-/// A copy under the same key.
+/// Makes a copy with the same hash key.
 impl<K: Clone, V: Clone, const C: usize, const D: usize> Clone for FloodSafeMap<K, V, C, D> {
     fn clone(&self) -> Self {
         Self { table: self.table.clone(), sip: self.sip }
@@ -26,7 +26,7 @@ impl<K: fmt::Debug, V: fmt::Debug, const C: usize, const D: usize> fmt::Debug
     }
 }
 
-/// Equal are maps of equal entries, whatever their keys for hashing are.
+/// Maps with equal entries are equal, even if their hash keys differ.
 impl<K: Key, V: PartialEq, const C: usize, const D: usize> PartialEq for FloodSafeMap<K, V, C, D> {
     fn eq(&self, other: &Self) -> bool {
         self.len() == other.len()
@@ -46,17 +46,17 @@ where
 {
     type Output = V;
 
-    /// The value of a key.
+    /// Returns the value of a key.
     ///
     /// # Panics
-    /// When the key is not there.
+    /// Panics if the map does not contain the key.
     fn index(&self, key: &Q) -> &V {
         self.get(key).expect("the map has the key")
     }
 }
 
 impl<K: Key, V, const C: usize, const D: usize> Extend<(K, V)> for FloodSafeMap<K, V, C, D> {
-    /// The same as [`insert_many`](FloodSafeMap::insert_many).
+    /// Inserts entries as [`insert_many`](FloodSafeMap::insert_many) does.
     fn extend<I: IntoIterator<Item = (K, V)>>(&mut self, entries: I) {
         self.insert_many(entries);
     }
@@ -77,7 +77,7 @@ mod random {
     use super::{FloodSafeMap, Key};
     use lanesum_siphash::SipHash;
 
-    /// An empty map with a random key.
+    /// Makes an empty map with a random key.
     impl<K, V, const C: usize, const D: usize> Default for FloodSafeMap<K, V, C, D> {
         fn default() -> Self {
             Self::with_hasher(SipHash::random())

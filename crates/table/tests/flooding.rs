@@ -15,7 +15,7 @@ use collisions::{OFFSET, fnv1, for_fnv1, for_times_31, times_31};
 use tables::{Fnv1, Times31, keyed, unkeyed};
 
 #[test]
-fn the_keys_are_different_and_their_hash_is_the_same() {
+fn flood_keys_differ_and_collide() {
     // FNV-1 of "a" and "foobar", from the vectors of its authors (draft-eastlake-fnv).
     assert_eq!(fnv1(OFFSET, b"a"), 0xaf63_bd4c_8601_b7be);
     assert_eq!(fnv1(OFFSET, b"foobar"), 0x340d_8765_a4dd_a9c2);
@@ -28,7 +28,7 @@ fn the_keys_are_different_and_their_hash_is_the_same() {
 }
 
 #[test]
-fn a_table_without_a_key_compares_every_key_with_every_other() {
+fn a_table_without_a_key_compares_all_pairs() {
     for doublings in [4, 8, 11] {
         let keys = 1_u64 << doublings;
         let pairs = keys * (keys - 1) / 2;
@@ -40,7 +40,7 @@ fn a_table_without_a_key_compares_every_key_with_every_other() {
 /// Entries are compared when seven bits of their hashes are the same and they are near each other.
 /// By chance some are: one for each sixteen or more keys.
 #[test]
-fn the_same_keys_leave_a_flood_safe_map_cold() {
+fn flood_keys_do_not_collide_in_a_flood_safe_map() {
     for doublings in [8, 11, 13] {
         for keys in [for_fnv1(doublings), for_times_31(doublings)] {
             for word in 0..4 {

@@ -1,4 +1,4 @@
-//! Which keys are told apart, what a panic leaves, and the set.
+//! Different keys, panics in keys, and sets.
 
 use std::cell::Cell;
 use std::collections::HashSet;
@@ -25,7 +25,7 @@ fn are_told_apart<K: Key + std::fmt::Debug>(keys: &[K]) {
 
 proptest! {
     #[test]
-    fn parts_keep_their_borders(
+    fn tuples_with_moved_borders_are_different_keys(
         keys in vec((".{0,3}", ".{0,60}", any::<Option<u8>>(), any::<Option<bool>>()), 2..20),
     ) {
         are_told_apart(&keys);
@@ -34,14 +34,14 @@ proptest! {
     }
 
     #[test]
-    fn paths_are_their_components(texts in vec("(/|a|b|\\.|\\.\\.){0,6}", 2..30)) {
+    fn equal_paths_have_equal_components(texts in vec("(/|a|b|\\.|\\.\\.){0,6}", 2..30)) {
         let paths: Vec<PathBuf> = texts.iter().map(PathBuf::from).collect();
         are_told_apart(&paths);
     }
 }
 
 #[test]
-fn keys_of_each_kind_are_told_apart() {
+fn different_keys_of_each_type_hash_differently() {
     let addresses = ["1.2.3.4:80", "1.2.3.4:81", "[::1]:80", "[::]:80", "0.0.0.0:80"];
     are_told_apart(&addresses.map(|text| text.parse::<SocketAddr>().unwrap()));
     let [flow, scope] = [(1, 0), (0, 1)];
@@ -83,7 +83,7 @@ impl Key for Brittle {
 
 /// Growing, by one key, by many, and on request, leaves what was there.
 #[test]
-fn a_panic_of_a_key_loses_no_entry() {
+fn a_panic_in_a_key_loses_no_entry() {
     type Grow = fn(&mut FloodSafeMap<Brittle, u64>, Brittle);
     let ways: [Grow; 4] = [
         // As many as it takes until it grows.
@@ -106,7 +106,7 @@ fn a_panic_of_a_key_loses_no_entry() {
 }
 
 #[test]
-fn room_that_is_not_there_is_an_error() {
+fn failed_reservation_is_an_error() {
     let mut map: FloodSafeMap<u64, u64> = (0..100).map(|i| (i, i)).collect();
     for wanted in [usize::MAX, usize::MAX / 64, isize::MAX as usize / 32] {
         let error = map.try_reserve(wanted).unwrap_err();
@@ -118,7 +118,7 @@ fn room_that_is_not_there_is_an_error() {
 }
 
 #[test]
-fn joined_bytes_are_all_there_however_many() {
+fn joined_bytes_of_any_length_are_complete() {
     for length in 0..200 {
         let bytes = vec![7_u8; length];
         let joined = JoinedBytes::new().with(&1_u16).with(&bytes).with(&[9_u8; 3]);
@@ -130,7 +130,7 @@ fn joined_bytes_are_all_there_however_many() {
 proptest! {
     /// The set against the standard library's.
     #[test]
-    fn a_set_is_as_the_standard_librarys(
+    fn a_set_behaves_as_the_standard_one(
         steps in vec((0..5_u8, 0..60_u16), 0..200), others in vec(0..60_u16, 0..100),
     ) {
         let (mut set, mut model) = (FloodSafeSet::new(), HashSet::new());

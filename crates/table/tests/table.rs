@@ -1,4 +1,4 @@
-//! The map against the standard library's as a model: thousands of operations of every kind, on
+//! Compares the map with that of the standard library: thousands of operations of every kind, on
 //! keys so few that they meet, one at a time and in batches that hold the same key twice.
 
 use std::collections::HashMap;
@@ -8,7 +8,7 @@ use lanesum_table::{BATCH, Entry, FloodSafeMap, Key};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-/// What is done to a map. Keys are numbers, from which keys of each type are made.
+/// An operation on a map. Keys are numbers, from which keys of each type are made.
 #[derive(Clone, Debug)]
 enum Operation {
     Insert(u16),
@@ -108,7 +108,7 @@ fn sorted<K: Made>(entries: impl IntoIterator<Item = (K, u64)>) -> Vec<(K, u64)>
     entries
 }
 
-/// Does an operation to both and compares what it gives. `step` is the value to put in.
+/// Does an operation on both and compares the results. `step` is the value to insert.
 fn apply<K: Made, const C: usize, const D: usize>(
     operation: &Operation,
     step: u64,
@@ -191,7 +191,7 @@ fn apply<K: Made, const C: usize, const D: usize>(
         }
         Operation::ShrinkToFit => {
             map.shrink_to_fit();
-            // What a table of this length has room for, were it new.
+            // The capacity of a new table of this length.
             let fresh = FloodSafeMap::<K, u64>::with_capacity(map.len());
             assert!(map.capacity() <= fresh.capacity());
         }
@@ -234,7 +234,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
     #[test]
-    fn the_map_does_what_the_standard_librarys_does(
+    fn the_map_behaves_as_the_standard_one(
         operations in vec(operation(), 0..400),
         key in any::<[u64; 2]>(),
     ) {
@@ -243,9 +243,9 @@ proptest! {
         run::<[u8; 20], 1, 3>(&operations, key);
     }
 
-    /// A test of its own, since it takes as long as the one above.
+    /// A separate test, because it takes as long as the one above.
     #[test]
-    fn of_keys_of_several_lengths_it_does_the_same(
+    fn keys_of_several_lengths_behave_as_the_standard_ones(
         operations in vec(operation(), 0..400),
         key in any::<[u64; 2]>(),
     ) {
@@ -254,7 +254,7 @@ proptest! {
     }
 
     #[test]
-    fn strings_are_found_by_what_they_borrow_as(keys in vec(".{0,20}", 0..200)) {
+    fn strings_are_found_by_borrowed_text(keys in vec(".{0,20}", 0..200)) {
         let map: FloodSafeMap<String, usize> = keys.iter().cloned().zip(0..).collect();
         let model: HashMap<String, usize> = keys.iter().cloned().zip(0..).collect();
         let slices = keys.iter().map(String::as_str);
@@ -265,9 +265,9 @@ proptest! {
     }
 }
 
-/// A batch may end in the middle of anything: what is taken off an iterator is what was asked for.
+/// A batch may end anywhere. Only the requested items are taken from an iterator.
 #[test]
-fn keys_are_taken_as_the_values_are_asked_for() {
+fn keys_are_consumed_as_values_are_requested() {
     let map: FloodSafeMap<u16, u16> = (0..1000).map(|i| (i, i)).collect();
     let keys: Vec<u16> = (0..500).collect();
     for asked in [0, 1, BATCH - 1, BATCH, BATCH + 1, 3 * BATCH] {
@@ -286,7 +286,7 @@ fn keys_are_taken_as_the_values_are_asked_for() {
 
 /// A table that is always full and always changing must not grow for what is long gone.
 #[test]
-fn removed_entries_leave_their_room() {
+fn a_full_map_reuses_removed_entries() {
     let mut map = FloodSafeMap::new();
     map.insert_many((0..1000_u64).map(|i| (i, ())));
     let capacity = map.capacity();
@@ -299,7 +299,7 @@ fn removed_entries_leave_their_room() {
 }
 
 #[test]
-fn a_map_is_made_and_shown_as_the_standard_librarys() {
+fn construction_and_debug_output_match_the_standard_map() {
     let map = FloodSafeMap::from([("a", 1)]);
     assert_eq!(format!("{map:?}"), r#"{"a": 1}"#);
     assert_eq!(format!("{:?}", map.iter()), "Iter { len: 1, .. }");
@@ -319,13 +319,13 @@ fn a_map_is_made_and_shown_as_the_standard_librarys() {
 
 #[test]
 #[should_panic(expected = "the map has the key")]
-fn a_key_that_is_not_there_is_no_index() {
+fn index_by_a_missing_key_panics() {
     let _ = FloodSafeMap::from([("a", 1)])["b"];
 }
 
 #[test]
-fn a_hash_of_one_key_is_that_of_many() {
-    // Found in a batch what was put in alone, and the other way round, for each kind of key.
+fn one_key_hashes_as_in_a_batch() {
+    // A key inserted alone is found in a batch, and the reverse, for each kind of key.
     fn check<K: Key + Clone>(keys: Vec<K>) {
         let mut alone = FloodSafeMap::new();
         for key in &keys {
@@ -364,7 +364,7 @@ fn a_hash_of_one_key_is_that_of_many() {
 
 #[cfg(feature = "serde")]
 #[test]
-fn a_map_goes_through_serde() {
+fn a_map_round_trips_through_serde() {
     let map: FloodSafeMap<String, u32> = (0..100).map(|i| (i.to_string(), i)).collect();
     let json = serde_json::to_string(&map).unwrap();
     assert_eq!(serde_json::from_str::<FloodSafeMap<String, u32>>(&json).unwrap(), map);

@@ -5,7 +5,7 @@ use std::collections::btree_map::{BTreeMap, Entry};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use lanesum_checksum::disk::{Probe, There};
+use lanesum_checksum::disk::{PathState, Probe};
 use lanesum_checksum::engine::look_at;
 use lanesum_checksum::{Job, Source};
 use lanesum_list::{Digests, Inode};
@@ -131,7 +131,7 @@ impl<'c> Places<'c> {
         let result = match &of_root.probe {
             None => Imported::Offline,
             Some(_) if is_contradicted => Imported::Conflict,
-            Some(probe) if probe.look(&below) == There::File && !is_own() => {
+            Some(probe) if probe.look(&below) == PathState::File && !is_own() => {
                 let record = rows::at(&self.catalog.db, root, &below)?;
                 let mut wanted = of_root.root.settings.algorithms.union(algorithms(&listed));
                 if let Some(record) = &record {

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use std::mem;
 
 use lanesum_checksum::Algorithms;
-use lanesum_checksum::disk::{Probe, There};
+use lanesum_checksum::disk::{PathState, Probe};
 use lanesum_list::{Digest, Digests};
 
 use super::row::Row;
@@ -239,7 +239,7 @@ impl Pass<'_> {
         let probe = Probe::of(&self.roots[at].root.path)?;
         for file in gone.into_iter().flatten() {
             // A file that is back, or cannot be seen, is compared again by the next run.
-            let is_gone = probe.look(&file.path()) == There::Nothing;
+            let is_gone = probe.look(&file.path()) == PathState::Nothing;
             if is_gone {
                 self.set_missing(at, &file)?;
             }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::vec;
 
-use lanesum_checksum::disk::{Mounts, Probe, There};
+use lanesum_checksum::disk::{Mounts, PathState, Probe};
 use lanesum_checksum::engine::look_at;
 use lanesum_checksum::error::message;
 use lanesum_checksum::walk::{Entry, Skip, Walk};
@@ -32,7 +32,7 @@ pub(crate) enum Task {
     /// The same, of which a chunk is read.
     Chunk(Box<Chunk>, Ticket),
     /// A record without a file at its path, or with one that is mounted over.
-    Absent(Box<Row>, There),
+    Absent(Box<Row>, PathState),
     /// A file or directory of a first run that cannot be looked at.
     Blind(usize, Vec<u8>, Reason, Option<String>),
     /// An entry that a first run left out.
@@ -95,14 +95,14 @@ impl Iterator for RowJobs {
                 return Some(nothing(Task::Failed(error)));
             }
         };
-        let there = self.probe.as_ref().map_or(There::File, |probe| probe.look(&file.path()));
-        if there == There::File && !self.limits.allow(file.stat.size) {
+        let there = self.probe.as_ref().map_or(PathState::File, |probe| probe.look(&file.path()));
+        if there == PathState::File && !self.limits.allow(file.stat.size) {
             self.end();
             return None;
         }
         let row = Row { at: self.at, file, to: None };
         Some(match there {
-            There::File => job_of_row(row, &self.root, &self.root),
+            PathState::File => job_of_row(row, &self.root, &self.root),
             there => nothing(Task::Absent(Box::new(row), there)),
         })
     }

@@ -14,8 +14,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::vec;
 
-use lanesum_checksum::disk::{Probe, There};
-use lanesum_checksum::engine::{Hashed, Io, Midstate, STRETCH};
+use lanesum_checksum::disk::{PathState, Probe};
+use lanesum_checksum::engine::{CHUNK_LEN, Hashed, Io, Midstate};
 use lanesum_checksum::{Algorithms, Error, Job, Source};
 
 use super::chain::{Chain, Chunk, EndOnDrop, Ticket};
@@ -175,20 +175,20 @@ impl LongJobs {
         let known = algorithms(&row.file.digests).union(root.settings.algorithms);
         let from = from.filter(|point| point.midstate.algorithms() == known);
         let there = probe.look(&row.file.path());
-        if there != There::File {
+        if there != PathState::File {
             return Ok(Some(nothing(Task::Absent(Box::new(row), there))));
         }
         let midstate = from.as_ref().map(|point| point.midstate.clone()).unwrap_or_default();
         let left = row.file.stat.size.saturating_sub_unsigned(midstate.bytes()).max(0);
         let is_kept = Midstate::exists_of(known);
-        if !limits.allow(if is_kept { left.min(STRETCH as i64) } else { left }) {
+        if !limits.allow(if is_kept { left.min(CHUNK_LEN as i64) } else { left }) {
             return Ok(None);
         }
         if !is_kept {
             return Ok(Some(job_of_row(row, root, root)));
         }
         let path = root.path_of(&row.file.path());
-        let source = Source::Stretch { path, from: Box::new(midstate) };
+        let source = Source::Chunk { path, from: Box::new(midstate) };
         let context = Task::Chunk(Box::new(Chunk { row, from, tries }), ticket);
         Ok(Some(Job { source, algorithms: known, context }))
     }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use lanesum_checksum::disk::There;
+use lanesum_checksum::disk::PathState;
 use lanesum_checksum::engine::{self, Delivery, Hashed, Outcome};
 use lanesum_checksum::walk::Skip;
 use lanesum_checksum::{Error, Job};
@@ -197,9 +197,9 @@ impl Pass<'_> {
 
     /// A record of a part of a daemon's round that has no file at its path: the next scan looks for
     /// it.
-    fn take_absent(&mut self, row: Row, there: There) -> Result<(), CatalogError> {
+    fn take_absent(&mut self, row: Row, there: PathState) -> Result<(), CatalogError> {
         match there {
-            There::Mounted => self.set_unchecked(&row, Reason::MountedOver, None),
+            PathState::Mounted => self.set_unchecked(&row, Reason::MountedOver, None),
             _ => Ok(()),
         }
     }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 
 use lanesum_checksum::Algorithms;
-use lanesum_checksum::engine::{Midstate, STRETCH};
+use lanesum_checksum::engine::{CHUNK_LEN, Midstate};
 use rusqlite::Connection;
 
 use super::table::{CHUNK, blob, int};
@@ -16,7 +16,7 @@ pub(crate) const LONG: i64 = 536_870_912;
 /// The bytes of a file that are read in one go, for these algorithms.
 pub(crate) fn in_one_go(size: i64, algorithms: Algorithms) -> u64 {
     let is_in_chunks = size >= LONG && Midstate::exists_of(algorithms);
-    if is_in_chunks { STRETCH } else { size.max(0).cast_unsigned() }
+    if is_in_chunks { CHUNK_LEN } else { size.max(0).cast_unsigned() }
 }
 
 /// How far a file was read.

@@ -5,13 +5,13 @@ use std::fs;
 use std::os::unix::fs::FileExt as _;
 
 use lanesum_catalog::{Attention, Control, Halt, SettingsPatch};
-use lanesum_checksum::engine::STRETCH;
+use lanesum_checksum::engine::CHUNK_LEN;
 use lanesum_list::Algorithm;
 
 use super::*;
 
 /// Four chunks and a bit.
-const SIZE: u64 = 4 * STRETCH + 7;
+const SIZE: u64 = 4 * CHUNK_LEN + 7;
 const CHUNKS: u64 = 5;
 const BOTH_OK: [(Class, u64); 1] = [(Class::Ok, 2)];
 
@@ -22,7 +22,7 @@ fn archive() -> Archive {
     archive.settings.algorithms = Algorithm::Crc32c.into();
     let file = File::options().write(true).open(archive.path("long")).unwrap();
     file.set_len(SIZE).unwrap();
-    file.write_at(b"x", 2 * STRETCH).unwrap();
+    file.write_at(b"x", 2 * CHUNK_LEN).unwrap();
     archive.touch("long");
     archive.add();
     archive
@@ -49,15 +49,15 @@ fn long_file_is_read_over_several_runs() {
     for run in 1..CHUNKS {
         let report = scrub_of(&archive, 1);
         assert_eq!(report.summary.halt, Some(Halt::Limit), "{run}");
-        assert_eq!((report.summary.files, report.summary.bytes), (0, STRETCH), "{run}");
+        assert_eq!((report.summary.files, report.summary.bytes), (0, CHUNK_LEN), "{run}");
         assert!(archive.file("long").verified < began);
-        assert_eq!(partly_read(&archive), Some([1, run * STRETCH, SIZE]));
+        assert_eq!(partly_read(&archive), Some([1, run * CHUNK_LEN, SIZE]));
         days_pass(1);
     }
     let report = scrub_of(&archive, 100);
     assert!(report.summary.is_complete(), "{:?}", report.summary);
     assert_eq!(report.summary.counts, BTreeMap::from(BOTH_OK));
-    assert_eq!(report.summary.bytes, SIZE % STRETCH + 5);
+    assert_eq!(report.summary.bytes, SIZE % CHUNK_LEN + 5);
     // All of it was right on the first day.
     assert!((began..began + 100).contains(&archive.file("long").verified));
     assert!(archive.file("short").verified >= began + 3 * 86_400);
@@ -65,15 +65,15 @@ fn long_file_is_read_over_several_runs() {
     assert_eq!(partly_read(&archive), None);
 
     // And from its beginning the next time.
-    assert_eq!(scrub_of(&archive, 1).summary.bytes, STRETCH);
+    assert_eq!(scrub_of(&archive, 1).summary.bytes, CHUNK_LEN);
 }
 
 #[test]
 fn damage_before_and_after_the_last_chunk_is_found() {
-    for place in [0, 3 * STRETCH + 1] {
+    for place in [0, 3 * CHUNK_LEN + 1] {
         let archive = archive();
         days_pass(1);
-        scrub_of(&archive, 2 * STRETCH);
+        scrub_of(&archive, 2 * CHUNK_LEN);
         flip_at(&archive.path("long"), place);
         if place == 0 {
             // What was read was right, and what is read now is.
@@ -104,7 +104,7 @@ fn file_that_changed_since_its_last_chunk_is_read_from_its_beginning() {
         change(&archive.path("long"));
         let report = scrub_of(&archive, u64::MAX);
         // The next chunk is read before that shows.
-        assert_eq!(report.summary.bytes, STRETCH + SIZE + 5);
+        assert_eq!(report.summary.bytes, CHUNK_LEN + SIZE + 5);
         assert_eq!(report.summary.counts, BTreeMap::from(BOTH_OK), "{:?}", report.lines());
         assert_eq!(report.summary.attention(), Attention::Nothing);
     }
@@ -125,7 +125,7 @@ fn file_that_was_verified_since_is_read_from_its_beginning() {
 #[test]
 fn damage_that_was_found_in_a_part_that_was_read_before_stays() {
     let archive = archive();
-    scrub_of(&archive, 2 * STRETCH);
+    scrub_of(&archive, 2 * CHUNK_LEN);
     flip_at(&archive.path("long"), 0);
     assert_eq!(archive.verify().lines(), ["damaged long"]);
     let report = archive.scrub();
@@ -137,7 +137,7 @@ fn damage_that_was_found_in_a_part_that_was_read_before_stays() {
 fn file_that_was_accepted_is_read_from_its_beginning() {
     let archive = archive();
     days_pass(1);
-    scrub_of(&archive, 2 * STRETCH);
+    scrub_of(&archive, 2 * CHUNK_LEN);
     flip_at(&archive.path("long"), 0);
     archive.verify();
     assert_eq!(archive.accept(&["long"]).files, 1);
@@ -152,7 +152,7 @@ fn file_that_was_verified_in_the_future_is_read_over_several_runs() {
     days_pass(-400);
     for run in 1..CHUNKS {
         scrub_of(&archive, 1);
-        assert_eq!(partly_read(&archive).map(|it| it[1]), Some(run * STRETCH));
+        assert_eq!(partly_read(&archive).map(|it| it[1]), Some(run * CHUNK_LEN));
     }
     assert!(scrub_of(&archive, 100).summary.halt.is_none());
     assert!(archive.file("long").verified <= clock());
@@ -170,7 +170,7 @@ fn long_file_that_cannot_be_read_in_time_does_not_starve_the_others() {
             archive.verify();
         }
         let mut patch = SettingsPatch::default();
-        patch.rate = Some(Some(STRETCH / 2));
+        patch.rate = Some(Some(CHUNK_LEN / 2));
         // New files get no XXH digest from now on, but the record of the long one keeps its own.
         patch.algorithms = Some(Algorithm::Crc32c.into());
         Control::open(&archive.catalog_path()).unwrap().set(&archive.root(), &patch).unwrap();

@@ -1,4 +1,4 @@
-//! Lines that know nothing of their file but the ETag of its parts: their part size is looked for.
+//! Lines with only a multipart ETag of their file. The check searches for their part size.
 
 use std::path::PathBuf;
 
@@ -6,18 +6,18 @@ use lanesum_list::Etag;
 
 use super::jobs::{Expected, Note};
 use crate::engine::Job;
-use crate::etag::{FileParts, Known, PartNote, Search, Seen};
+use crate::etag::{FileParts, PartNote, Search, Seen, SharedSizes};
 use crate::{Algorithms, Source};
 
-/// What a job has to do with such a line.
+/// The role of a job for such a line.
 pub(super) enum EtagNote {
-    /// Another size than that in the list, so that nothing is read.
+    /// The size differs from the list, so the file is not read.
     OtherSize(Expected, u64),
-    /// A part of its file.
+    /// A part of the file.
     Part(PartNote<Box<(Search, Expected)>>),
 }
 
-/// The jobs of the line that comes next.
+/// The jobs of the next line.
 pub(super) struct EtagJobs(FileParts<Box<(Search, Expected)>>);
 
 impl EtagJobs {
@@ -29,18 +29,18 @@ impl EtagJobs {
 
 /// How the file of a line is read.
 pub(super) enum ReadAs {
-    /// In these parts.
+    /// In parts.
     Jobs(Box<EtagJobs>),
-    /// By this one job.
+    /// In a single job.
     Job(Box<Job<Note>>),
 }
 
-/// Begins with the file of a line, at this path; none where that is standard input.
+/// Starts with the file of a line. `path` is `None` for standard input.
 pub(super) fn begin(
     path: Option<PathBuf>,
     etag: Etag,
     expected: Expected,
-    known: &Known,
+    known: &SharedSizes,
 ) -> ReadAs {
     let (algorithms, nothing) = (Algorithms::NONE, Source::Nothing);
     let seen = path.as_ref().map(|path| Seen::at(path));
@@ -52,7 +52,7 @@ pub(super) fn begin(
             }
             _ => Search::new(path, seen, etag, known),
         },
-        // To read a part of it fails for the reason that it cannot be looked at or has none.
+        // Reading a part fails with the reason why the file cannot be examined or has no parts.
         (path, _) => {
             let path = path.unwrap_or_else(|| PathBuf::from("/dev/stdin"));
             let source = Source::Extent { path, offset: 0, length: 0 };

@@ -1,4 +1,4 @@
-//! The format that a list is read in, and where its files are.
+//! The format of a list, and the directory of its files.
 
 use std::path::{Path, PathBuf};
 
@@ -7,15 +7,15 @@ use lanesum_list::{Algorithm, Dialect};
 
 use super::{List, Options, Recognition};
 
-/// How a list is read.
+/// How to read a list.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct FormatOfList {
-    /// Its format, with nothing read yet.
+    /// The format, before the first line.
     pub format: Box<dyn Format>,
-    /// The folder that its names are in, where that is told by where the list is: a manifest of
-    /// BagIt, and any with [`Options::beside`]. What stands in a list may tell as well,
-    /// [`Format::folder`].
+    /// The directory of the names, if it depends on the place of the list. That is so for BagIt
+    /// manifests, and for all lists with [`Options::beside`]. The list itself may also name a
+    /// directory, see [`Format::folder`].
     pub folder: Option<PathBuf>,
 }
 
@@ -26,9 +26,8 @@ impl From<Box<dyn Format>> for FormatOfList {
 }
 
 impl FormatOfList {
-    /// That of a list that begins with these bytes: the one that the options say, or the one that
-    /// its start or its name tells. Looks for the `bagit.txt` beside a list that is called as a
-    /// manifest is.
+    /// Determines the format of a list from the options, its first bytes or its name. For a list
+    /// with the name of a manifest it looks for a `bagit.txt` next to it.
     ///
     /// ```
     /// use lanesum_checksum::check::{FormatOfList, List, Options};
@@ -42,7 +41,7 @@ impl FormatOfList {
         let of_list = of_list(list, head, options);
         match list {
             List::Path(path) if options.beside => {
-                // The current folder, too, is one that counts, and not what the list says.
+                // The current directory also has precedence over the directory in the list.
                 Self { folder: path.parent().map(Path::to_owned), ..of_list }
             }
             _ => of_list,
@@ -73,7 +72,7 @@ fn of_list(list: &List, head: &[u8], options: &Options) -> FormatOfList {
         (_, None) => match manifest.filter(Manifest::is_in_a_bag) {
             Some(manifest) => manifest.format(dialect),
             None => match recognise(head, dialect) {
-                // What `--name` is for is no list of ours.
+                // Lists for `--name` are not written by lanesum.
                 Some(json) if options.name.is_some() && Kind::S3.reader(dialect).detect(head) => {
                     drop(json);
                     FormatOfList::from(of_s3() as Box<dyn Format>)
@@ -84,7 +83,7 @@ fn of_list(list: &List, head: &[u8], options: &Options) -> FormatOfList {
     }
 }
 
-/// A list that is called as the manifests of a bag are.
+/// A list with the name of a manifest of a bag.
 struct Manifest<'a> {
     folder: &'a Path,
     algorithm: Option<Algorithm>,
@@ -99,7 +98,7 @@ impl<'a> Manifest<'a> {
         Some(Self { folder: path.parent()?, algorithm: algorithm.parse().ok() })
     }
 
-    /// Whether the declaration stands beside it that every bag has.
+    /// Returns whether `bagit.txt`, which every bag has, is next to the list.
     fn is_in_a_bag(&self) -> bool {
         self.folder.join("bagit.txt").is_file()
     }

@@ -1,4 +1,4 @@
-//! The lines of lists as jobs of the engine.
+//! Turns the lines of lists into jobs of the engine.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -16,71 +16,72 @@ use super::format::FormatOfList;
 use super::shared::{Share, SharedReads};
 use super::{List, ListError, Options, Recognition};
 use crate::engine::Hashed;
-use crate::etag::Known;
+use crate::etag::SharedSizes;
 use crate::list::{self, ListReader, Snapshot};
 use crate::{Algorithm, Algorithms, Digest, Job, Source};
 
-/// As many lines share one read of their file at most: a list of any length takes the same memory.
+/// The largest number of lines that share one read of a file. It bounds the memory for lists of any
+/// length.
 const MOST_AT_ONCE: usize = 16;
 
-/// What stands next in the lists: what a job is about.
+/// The next item in the lists, which a job is for.
 pub(super) enum Note {
     Begin(List),
     Malformed {
         line: u64,
-        /// Whether it is a digest without a name.
+        /// Whether the line is a digest without a name.
         is_nameless: bool,
     },
-    /// The number of the line that it begins in.
+    /// The number of the first line.
     Wrong(u64, Wrong),
-    /// The line's number, and what it calls its algorithm.
+    /// The line number, and the name of the algorithm.
     Unknown(u64, String),
     File(Expected),
-    /// A line with nothing but the ETag of its file's parts.
+    /// A line with only a multipart ETag.
     Etag(Box<EtagNote>),
     End(Option<ListError>),
 }
 
-/// What consecutive lines of a list say about one file, which is read once for all of them.
+/// Consecutive lines of a list about one file, which is read once for all of them.
 pub(super) struct Expected {
     pub(super) name: Vec<u8>,
-    /// What few lists have.
+    /// Rare data of few lists.
     pub(super) place: Option<Box<Whereabouts>>,
-    /// Whether that is the name.
+    /// Whether the literal name is used.
     pub(super) is_raw: bool,
     pub(super) first: ExpectedLine,
-    /// The lines after the first; as a rule there are none.
+    /// The lines after the first one. Usually there are none.
     pub(super) others: Vec<ExpectedLine>,
-    /// Which of the jobs about the file this is.
+    /// The share of this job in the reads of the file.
     pub(super) share: Share,
-    /// What came of the file in a check before this one, if it did not change since.
+    /// The result of the file in an earlier check, if the file has not changed since.
     pub(super) resumed: Option<Box<Hashed>>,
 }
 
-/// What tells, beside its name, where a file is.
+/// The data that, together with the name, determine the path of a file.
 #[derive(PartialEq, Eq)]
 pub(super) struct Whereabouts {
-    /// The folder that it is in by what stands before its line, which a later line may replace.
+    /// The directory that a previous line of the list has named. A later line may replace it.
     pub(super) folder: Option<Vec<u8>>,
-    /// What the name is where the list's writer does not encode names as its format wants it.
+    /// The literal name, for lists whose writer did not encode names.
     raw_name: Option<Vec<u8>>,
 }
 
-/// What a line says of its file.
+/// The data of a line about its file.
 pub(super) struct ExpectedLine {
     pub(super) digests: Digests,
     pub(super) size: Option<u64>,
-    /// That of several parts, where there are no digests.
+    /// The multipart ETag, if there are no digests.
     pub(super) etag: Option<Box<Etag>>,
     /// Whether the line names its algorithms.
     pub(super) is_tagged: bool,
-    /// Whether its MD5 is an ETag, or what is known is one of parts.
+    /// Whether the MD5 is an ETag, or the line has a multipart ETag.
     pub(super) is_of_etag: bool,
 }
 
 impl Expected {
-    /// What a line says of a file in this folder, if the list says one; `None` where that is
-    /// nothing to compare it with.
+    /// Makes the data of a line about a file in a directory that the list may name. Returns `None`
+    /// if the line has no data to compare.
     fn of(record: Record<'_>, is_tagged: bool, folder: Option<&[u8]>) -> Option<Self> {
         let Record { name, raw_name, size, digests, etag, .. } = record;
         let is_of_etag = etag.is_some_and(|etag| match etag.parts {
@@ -105,12 +106,12 @@ impl Expected {
         })
     }
 
-    /// Whether it is about the same file.
+    /// Returns whether both lines are about the same file.
     fn is_of_same_file(&self, other: &Self) -> bool {
         self.name == other.name && self.place == other.place
     }
 
-    /// The name as it stands, if only that is there.
+    /// Returns the literal name if only that file exists.
     fn raw_name(&self, path: impl Fn(&Self, &[u8]) -> PathBuf) -> Option<&[u8]> {
         let is_there = |name: &[u8]| path(self, name).symlink_metadata().is_ok();
         let raw = self.place.as_ref()?.raw_name.as_deref()?;
@@ -123,27 +124,28 @@ impl Expected {
     }
 }
 
-/// The lines of the lists as jobs.
+/// An iterator of the lines of the lists as jobs.
 ///
 /// A list on standard input must not be read while a job reads standard input as a file. So the
-/// jobs end before one; [`resume`](Self::resume) goes on once those given out are done.
+/// jobs end before such a list, and [`resume`](Self::resume) continues once the previous jobs are
+/// done.
 pub(super) struct Jobs<L: Iterator<Item = List>> {
     lists: Peekable<Fuse<L>>,
     options: Options,
     format: Box<dyn Format>,
-    /// The folder that the names of the list are in, where it tells.
+    /// The directory of the names, if the list has named one.
     folder: Option<PathBuf>,
-    /// The list that is open, and the names of its lines once they were asked for: none of what
-    /// gives its lines only once.
+    /// The open list, and the names of its lines once they were requested. Pipes have none, because
+    /// they can be read only once.
     list: Option<List>,
     names: Option<Option<HashSet<Vec<u8>>>>,
     shared: SharedReads,
-    /// What is left to do for the line before, where its file is read in parts.
+    /// The remaining jobs of the previous line if its file is read in parts.
     parts: Option<Box<EtagJobs>>,
-    /// Part sizes to try.
-    known: Known,
+    /// The part sizes to try.
+    known: SharedSizes,
     state: State,
-    /// Whether a job was given out since the last `resume`, and may not be done.
+    /// Whether a job was returned since the last `resume` and may not be done.
     in_flight: bool,
 }
 
@@ -157,7 +159,7 @@ impl<L: Iterator<Item = List>> Jobs<L> {
     pub(super) fn new(lists: L, options: &Options, shared: SharedReads) -> Self {
         Self {
             parts: None,
-            known: Known::given(&options.part_sizes),
+            known: SharedSizes::given(&options.part_sizes),
             lists: lists.fuse().peekable(),
             options: options.clone(),
             format: Box::new(Mixed::new(options.dialect)),
@@ -170,12 +172,12 @@ impl<L: Iterator<Item = List>> Jobs<L> {
         }
     }
 
-    /// The part sizes that are tried, to be told which held.
-    pub(super) fn known(&self) -> &Known {
+    /// Returns the part sizes to try, which the verdicts update.
+    pub(super) fn known(&self) -> &SharedSizes {
         &self.known
     }
 
-    /// Whether there are more jobs, now that those given out are done.
+    /// Returns whether there are more jobs, once the previous jobs are done.
     pub(super) fn resume(&mut self) -> bool {
         self.in_flight = false;
         self.lists.peek().is_some()
@@ -216,18 +218,18 @@ impl<L: Iterator<Item = List>> Jobs<L> {
         }
     }
 
-    /// What to read for the file of an entry.
+    /// Returns the source to read for the file of an entry.
     fn source(&self, expected: &Expected) -> Source {
         self.path_of(expected).map_or(Source::Stdin, Source::Path)
     }
 
-    /// Where the file of an entry is; none where that is standard input.
+    /// Returns the path of the file of an entry, or `None` for standard input.
     fn path_of(&self, expected: &Expected) -> Option<PathBuf> {
         let is_stdin = expected.name == b"-" && self.options.root.is_none() && !self.options.beside;
         if is_stdin { None } else { Some(self.path(expected, &expected.name)) }
     }
 
-    /// Begins with the file of an entry that is of parts.
+    /// Starts with the file of an entry with a multipart ETag.
     fn begin_parts(&mut self, mut expected: Expected, etag: Etag) -> Option<Job<Note>> {
         self.settle_name(&mut expected);
         match etags::begin(self.path_of(&expected), etag, expected, &self.known) {
@@ -236,20 +238,21 @@ impl<L: Iterator<Item = List>> Jobs<L> {
         }
     }
 
-    /// Takes the name as it stands, if only that is there, and no other line's.
+    /// Uses the literal name if only that file exists and no other line has that name.
     fn settle_name(&mut self, expected: &mut Expected) {
         let Some(raw) = expected.raw_name(|it, name| self.path(it, name)) else { return };
         let raw = raw.to_vec();
         let names = self.names.get_or_insert_with(|| {
             self.list.as_ref().and_then(|list| OpenList::names(list, &self.options))
         });
-        // Where they are not known the file is told as missing.
+        // If the other names are unknown, the file is reported as missing.
         if names.as_ref().is_some_and(|names| !names.contains(&raw)) {
             (expected.name, expected.is_raw) = (raw, true);
         }
     }
 
-    /// Where a file of this name is: in the folder that the list says before it, or that it is in.
+    /// Returns the path of a name: in the directory that the list has named, or in that of the
+    /// list.
     fn path(&self, expected: &Expected, name: &[u8]) -> PathBuf {
         let told = expected.place.as_ref().and_then(|place| place.folder.as_deref());
         self.options.path_in(name, told, self.folder.as_deref())
@@ -277,7 +280,7 @@ impl<L: Iterator<Item = List>> Iterator for Jobs<L> {
                 self.settle_name(expected);
                 let mut algorithms = expected.algorithms();
                 let mut source = self.source(expected);
-                // Lines that come through a pipe are in no plan.
+                // Lines from a pipe are not planned.
                 if matches!(&self.state, State::InList(list) if list.is_regular) {
                     (expected.share, algorithms) = self.shared.share(&source, algorithms);
                 }
@@ -297,32 +300,32 @@ impl<L: Iterator<Item = List>> Iterator for Jobs<L> {
 
 struct OpenList {
     is_stdin: bool,
-    /// What it was when it was opened, if it is held against that.
+    /// The state of the list when it was opened, if changes are checked.
     before: Option<Snapshot>,
-    /// Its lines are there, and may be read before they are needed. The writer of a pipe may wait
-    /// for the verdict on a line before it writes the next.
+    /// Whether lines may be read ahead. The writer of a pipe may wait for the verdict on a line
+    /// before it writes the next one.
     is_regular: bool,
     lines: ListReader<Box<dyn BufRead + Send>>,
-    /// What comes after the last one given, where that was read already.
+    /// The item after the last returned one, if it was already read.
     ahead: Option<Result<Step, ListError>>,
-    /// Whether no line but blank ones came so far.
+    /// Whether all lines so far were blank.
     is_empty: bool,
-    /// Whether a line of it was a checksum line.
+    /// Whether any line was a checksum line.
     has_lines: bool,
-    /// The number of the last line; `u64::MAX` once it was told that the list is cut off.
+    /// The number of the last line, or `u64::MAX` once the truncation was reported.
     last: u64,
 }
 
-/// What the next line makes of a list.
+/// The effect of the next line of a list.
 enum Step {
-    /// Nothing: it is blank.
+    /// None, because the line is blank.
     Pass,
     Note(Note),
     End,
 }
 
 impl OpenList {
-    /// The list, and the format that it is read in, unless it is that of the list before.
+    /// Opens the list, and determines its format unless that of the previous list applies.
     fn open(list: &List, options: &Options) -> Result<(Self, Option<FormatOfList>), ListError> {
         let file = list.open().map_err(ListError::Open)?;
         let snapshot = Snapshot::of(&file).map_err(ListError::Open)?;
@@ -344,17 +347,17 @@ impl OpenList {
         Ok((list, format))
     }
 
-    /// The names with a sign of encoding in a list that is a regular file.
+    /// Returns the names that look encoded in a list that is a regular file.
     fn names(list: &List, options: &Options) -> Option<HashSet<Vec<u8>>> {
         let List::Path(path) = list else { return None };
-        // To open a FIFO waits for its writer.
+        // Opening a FIFO waits for its writer.
         path.metadata().ok().filter(Metadata::is_file)?;
         let (mut list, format) = Self::open(list, options).ok()?;
         let mut format = format?.format;
         let mut names = HashSet::new();
         loop {
             match list.step(&mut *format, options).ok()? {
-                // No other can be a name as it stands.
+                // Other names cannot be literal.
                 Step::Note(Note::File(expected)) if expected.name.contains(&b'%') => {
                     names.insert(expected.name);
                 }
@@ -364,8 +367,8 @@ impl OpenList {
         }
     }
 
-    /// Goes on to the next line that is not blank, and takes those after it along that are about
-    /// the same file.
+    /// Advances to the next line that is not blank, and adds the following lines about the same
+    /// file.
     fn next(
         &mut self,
         format: &mut dyn Format,
@@ -380,8 +383,8 @@ impl OpenList {
                     self.is_empty = false;
                     return Ok(Some(note));
                 }
-                // A file may be an empty list. Who writes one into a pipe says it by writing
-                // nothing, as does a writer that failed.
+                // A file may be an empty list. For a pipe an empty list cannot be distinguished
+                // from a writer that failed.
                 Step::End
                     if self.is_empty
                         && !self.is_regular
@@ -415,7 +418,8 @@ impl OpenList {
         Ok(Some(Note::File(file)))
     }
 
-    /// Whether the next line can be read without waiting for it. GNU md5sum never does.
+    /// Returns whether the next line can be read without waiting. In GNU mode lines are never read
+    /// ahead.
     fn may_look_ahead(&mut self, format: &dyn Format, options: &Options) -> bool {
         let has_next = |lines: &mut ListReader<_>| {
             format.is_of_lines() && lines.has_next(options.dialect.ending())
@@ -435,7 +439,7 @@ impl OpenList {
         };
         let number = line.number;
         self.last = number;
-        // GNU's tools take no notice of where a list was cut.
+        // The GNU tools do not detect truncated lists.
         let tells_cut = self.has_lines && options.recognition == Recognition::Examined;
         let (record, is_tagged) = match line.parse_behind(tells_cut, format) {
             Line::Blank => return Ok(Step::Pass),
@@ -450,7 +454,7 @@ impl OpenList {
                 return Ok(Step::Note(Note::Wrong(number, why)));
             }
             Line::Unknown(name) => return Ok(Step::Note(Note::Unknown(number, name.to_owned()))),
-            // Who has the key makes no MD5.
+            // An owner of the key does not write MD5 lines.
             Line::Record { record, is_tagged } if options.engine.key.is_none() => {
                 (record.with_etag_as_md5(), is_tagged)
             }
@@ -458,7 +462,8 @@ impl OpenList {
         };
         self.has_lines = true;
         if self.is_stdin && options.recognition == Recognition::Gnu && *record.name == *b"-" {
-            // The list comes from there, so nothing else can. Otherwise the engine says so.
+            // The list itself is read from standard input. In other cases the engine reports the
+            // conflict.
             return Ok(Step::Note(Note::Malformed { line: number, is_nameless: false }));
         }
         let needs_key = |algorithm: &Algorithm| algorithm.needs_key();
@@ -468,14 +473,14 @@ impl OpenList {
         {
             return Err(ListError::NoKey(algorithm));
         }
-        // A file of which nothing is known must not pass for one that was checked.
+        // A file without any data to compare must not count as checked.
         let nothing = Note::Wrong(number, Wrong::NothingKnown);
         let expected = Expected::of(record, is_tagged, format.folder());
         Ok(Step::Note(expected.map_or(nothing, Note::File)))
     }
 }
 
-/// Whether a line is hexadecimal digits alone, and with a name would be one of the dialect.
+/// Returns whether a line has only hexadecimal digits and would be valid with a name.
 fn is_digest(line: &[u8], dialect: Dialect) -> bool {
     let digits = line.trim_ascii();
     let is_hex = digits.iter().all(u8::is_ascii_hexdigit);
@@ -483,11 +488,11 @@ fn is_digest(line: &[u8], dialect: Dialect) -> bool {
     is_hex && matches!(Mixed::new(dialect).next(&with_name()), Line::Record { .. })
 }
 
-/// The files that a check of these lists reads, in their order: for a total, ahead of the check or
-/// beside it. Whatever is wrong with a list is passed over, since the check itself will tell.
+/// Returns the files that a check of these lists reads, in order. It is used for a total, before or
+/// during the check. Errors in lists are ignored, because the check reports them.
 ///
-/// Each list is read for this alone. So none of them may be a pipe, which gives its lines only once
-/// ([`List::Stdin`] is never read).
+/// Each list is read separately for this. So no list may be a pipe, which can be read only once.
+/// [`List::Stdin`] is never read.
 pub fn files<L>(lists: L, options: &Options) -> impl Iterator<Item = PathBuf> + Send + use<L>
 where
     L: Iterator<Item = List> + Clone + Send,
@@ -497,10 +502,10 @@ where
     let shared = SharedReads::find(lists.clone(), options);
     Jobs::new(lists, options, shared).filter_map(|job| match job.source {
         Source::Path(path) | Source::Regular(path) => Some(path),
-        // Once for each part size that is tried.
+        // Once for each part size to try.
         Source::Extent { path, offset: 0, .. } => Some(path),
-        Source::Extent { .. } | Source::Stretch { .. } => None,
-        // Has a size if it is a regular file.
+        Source::Extent { .. } | Source::Chunk { .. } => None,
+        // It has a size if it is a regular file.
         Source::Stdin => Some(PathBuf::from("/dev/stdin")),
         Source::Nothing => None,
     })

@@ -1,4 +1,4 @@
-//! Where lists come from, and why one cannot be read.
+//! The sources of lists, and their errors.
 
 use std::fs::File;
 use std::io;
@@ -11,22 +11,21 @@ use lanesum_list::start::NotAList;
 use crate::Algorithm;
 use crate::list::OpenError;
 
-/// Where a list is read from.
+/// The source of a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum List {
-    /// Standard input. What it is should be among
-    /// [`engine::Options::taken`](crate::engine::Options::taken). As to
-    /// [`Recognition::Gnu`](super::Recognition::Gnu), an entry `-` is malformed in such a list.
+    /// Standard input. Add its inode to [`engine::Options::taken`](crate::engine::Options::taken).
+    /// With [`Recognition::Gnu`](super::Recognition::Gnu) an entry `-` is malformed in such a list.
     Stdin,
     /// A file.
     Path(PathBuf),
 }
 
 impl List {
-    /// Opens it to be read; standard input is not closed with what this gives.
+    /// Opens the list for reading. Dropping the result does not close standard input.
     ///
     /// # Errors
-    /// The system's.
+    /// Fails with the error of the system.
     pub fn open(&self) -> io::Result<File> {
         match self {
             Self::Stdin => Ok(io::stdin().as_fd().try_clone_to_owned()?.into()),
@@ -34,7 +33,7 @@ impl List {
         }
     }
 
-    /// The folder that it lies in: none where that is the current one, or it comes through standard
+    /// Returns the directory of the list, or `None` for the current directory and for standard
     /// input.
     #[must_use]
     pub fn folder(&self) -> Option<&Path> {
@@ -42,7 +41,7 @@ impl List {
         path.parent().filter(|folder| !folder.as_os_str().is_empty())
     }
 
-    /// What messages call it: its path as it stands, or `standard input`.
+    /// Returns the name of the list in messages: its path, or `standard input`.
     ///
     /// ```
     /// use lanesum_checksum::check::List;
@@ -58,26 +57,26 @@ impl List {
     }
 }
 
-/// Why a list was not read, or not to its end. The list's name is the caller's to add.
+/// The reason why a list was not read to its end. The caller adds the name of the list.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ListError {
-    /// It cannot be opened.
+    /// The list cannot be opened.
     #[error("{}", crate::error::message(.0))]
     Open(io::Error),
-    /// It is something else than text.
+    /// The list is not text.
     #[error(transparent)]
     NotAList(NotAList),
-    /// A line is of an algorithm that needs a key, and there is none.
+    /// A line has an algorithm that needs a key, and there is none.
     #[error("{0} needs the key that made the list")]
     NoKey(Algorithm),
-    /// It is no regular file, which may be empty, and had no line that says anything.
+    /// The list is a pipe or similar, and had no relevant lines. Only a regular file may be empty.
     #[error("no checksum lines received")]
     NothingCame,
-    /// It was another at its end than when it was opened: cut, or written anew.
+    /// The list changed while it was read: it was truncated or written to.
     #[error("changed while it was read")]
     Changed,
-    /// Reading it failed.
+    /// Reading the list failed.
     #[error("read error: {}", crate::error::message(.0))]
     Read(io::Error),
 }

@@ -1,21 +1,19 @@
 //! Checks lists: turns their lines into jobs, and the outcomes into verdicts.
 //!
-//! All lists together are one run of the [engine], read while the files of the lines
-//! before are hashed: the next list's files are under way before the last of this list is done, so
-//! many small lists go as fast as one long one, and a list of any length takes the same memory.
-//! Lines that have no file, and the beginning and the end of a list, go through the engine as jobs
-//! that read nothing. So every event comes in the order of the lists and of their lines.
+//! All lists are one run of the [engine]. Lines are read while the files of previous lines are
+//! hashed. So many small lists are as fast as one long list, and a list of any length needs the
+//! same memory. Lines without a file, and the start and the end of a list, are jobs that read
+//! nothing. So all events are in the order of the lists and of their lines.
 //!
-//! Consecutive lines about one file, of several algorithms as a rule, are one job: it is read once,
-//! and each line is judged by itself. To see whether the next line is one of them never waits for
-//! it. Lines about one file that stand far apart share its read as well (`shared.rs`).
+//! Consecutive lines about one file, usually with several algorithms, are one job: the file is read
+//! once, and each line gets its own verdict. The check never waits for the next line to find out.
+//! Lines about one file that are far apart share its read as well (`shared.rs`).
 //!
-//! An object in a list of S3 whose ETag is of several parts says nothing of their size: that is
-//! looked for among what is likely (`etags.rs`), and what held for one file is tried first for the
-//! next.
+//! A multipart ETag in an S3 list does not contain the part size. The check tries likely sizes
+//! (`etags.rs`), and first those that matched previous files.
 //!
-//! Only a list that is written while it is read, line by line into a pipe, takes a run for as much
-//! of it as is there: its writer may wait for the verdict on a line before it writes the next.
+//! A list that is written line by line into a pipe needs one run for each available part, because
+//! its writer may wait for the verdict on a line before it writes the next one.
 
 mod etags;
 mod format;
@@ -48,43 +46,44 @@ pub use lists::{List, ListError};
 use shared::SharedReads;
 use verdicts::Verdicts;
 
-/// How lists are checked: the defaults, changed field by field.
+/// The options of a check. Start from the defaults and change fields.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Options {
-    /// Which lines the lists may hold.
+    /// The lines that the lists may contain.
     pub dialect: Dialect,
-    /// How lists are told from other files.
+    /// How lists are distinguished from other files.
     pub recognition: Recognition,
-    /// The format of all lists. Without it each is recognised by its start, or as a manifest of
-    /// BagIt by its name and the `bagit.txt` beside it. As to [`Recognition::Gnu`] it does not
-    /// count.
+    /// The format of all lists. Without it the format of each list is detected by its start. A
+    /// BagIt manifest is detected by its name and the `bagit.txt` next to it. Ignored with
+    /// [`Recognition::Gnu`].
     pub from: Option<Kind>,
-    /// The name of the one file that a list in the format [`Kind::S3`] does not name, as of `aws
-    /// s3api head-object`.
+    /// The name of the single file in a list of the format [`Kind::S3`] without a name, as printed
+    /// by `aws s3api head-object`.
     pub name: Option<Vec<u8>>,
-    /// How files are cut whose ETag is of several parts: what is tried before what clients do. The
-    /// default is none.
-    pub part_sizes: Vec<PartSize>,
-    /// The folder that every name is looked up in, those that begin with `/` too. Without it names
-    /// are as they stand, and `-` is standard input.
-    pub root: Option<PathBuf>,
-    /// Names are looked up in the folder of their list, whatever the list itself says, but for
-    /// those that begin with `/`. [`Self::root`] comes first; of [`List::Stdin`] it does not count.
-    pub beside: bool,
-    /// What a check that was interrupted has verified: files that did not change since are not read
-    /// again. What matches its lines is kept there in turn; whoever sees the end of the check
-    /// removes it. Lines with nothing but an ETag of several parts are always read. The default is
+    /// Part sizes to try first for multipart ETags, before those of known clients. The default is
     /// none.
+    pub part_sizes: Vec<PartSize>,
+    /// The directory of all names, including those that start with `/`. Without it names are used
+    /// unchanged, and `-` is standard input.
+    pub root: Option<PathBuf>,
+    /// Whether names are relative to the directory of their list, even if the list names another
+    /// directory. Names that start with `/` are used unchanged. [`Self::root`] has precedence.
+    /// Ignored for [`List::Stdin`].
+    pub beside: bool,
+    /// The journal of an interrupted check. Files that have not changed since are not read again,
+    /// and matching files are added to the journal. The caller removes it at the end of the check.
+    /// Files of lines with only a multipart ETag are always read. The default is none.
     pub journal: Option<Arc<Journal>>,
-    /// A file that does not exist is [`Verdict::Missing`], not [`Verdict::Unreadable`].
+    /// Whether a file that does not exist is [`Verdict::Missing`] instead of
+    /// [`Verdict::Unreadable`].
     pub ignore_missing: bool,
-    /// How the files are read and hashed. Events come in order, whatever its
-    /// [`delivery`](engine::Options::delivery) says.
+    /// How the files are read and hashed. Events are in order for any
+    /// [`delivery`](engine::Options::delivery).
     pub engine: engine::Options,
 }
 
-/// Lists of any algorithm, told from other files; names are as they stand.
+/// Accepts lists of any algorithm, detects files that are not lists, and uses names unchanged.
 impl Default for Options {
     fn default() -> Self {
         Self {
@@ -103,7 +102,7 @@ impl Default for Options {
 }
 
 impl Options {
-    /// Where the file of a name is looked for.
+    /// Returns the path of the file of a name.
     #[must_use]
     pub fn path(&self, name: &[u8]) -> PathBuf {
         let path = Path::new(OsStr::from_bytes(name));
@@ -113,8 +112,8 @@ impl Options {
         }
     }
 
-    /// Where the file of a name is looked for in a list that says of a folder that names are in it,
-    /// or whose [place](FormatOfList::folder) says so.
+    /// Returns the path of the file of a name in a list that names a directory, or whose
+    /// [place](FormatOfList::folder) determines one.
     #[must_use]
     pub fn path_in(&self, name: &[u8], told: Option<&[u8]>, place: Option<&Path>) -> PathBuf {
         let path = self.path(name);
@@ -127,136 +126,135 @@ impl Options {
     }
 }
 
-/// How lists are told from other files.
+/// How lists are distinguished from other files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Recognition {
-    /// A list in UTF-16 or of binary data is an error, a byte order mark is passed over, and each
-    /// list has a form of its own.
+    /// Files in UTF-16 or with binary data are errors, a byte order mark is skipped, and each list
+    /// has its own form.
     Examined,
-    /// As GNU md5sum: whatever is no checksum line is malformed, and the first untagged line of all
-    /// the lists decides whether they are of the reversed form.
+    /// As in GNU md5sum: all invalid lines are malformed, and the first untagged line of all lists
+    /// decides whether the lists have the reversed form.
     Gnu,
 }
 
-/// What happened next in a list.
+/// An event of a check.
 #[derive(Debug)]
 pub enum Event {
     /// A line is neither an entry nor a comment.
     Malformed {
-        /// Its number, from 1.
+        /// The line number, from 1.
         line: u64,
     },
-    /// What begins in a line must not stand in a list of its format.
+    /// A record that starts in a line is invalid in the format of its list.
     Wrong {
-        /// Its number, from 1.
+        /// The line number, from 1.
         line: u64,
-        /// What is wrong with it.
+        /// The error of the record.
         why: Wrong,
     },
-    /// The next file has the name that stands in the list, not the one that its format makes of
-    /// that: whatever wrote the list does not encode names.
+    /// The next file has the literal name in the list, because the program that wrote the list does
+    /// not encode names.
     NotEncoded {
         /// The name.
         name: Vec<u8>,
     },
-    /// The next file has the ETag that stands in the list.
+    /// The next file matches the ETag in the list.
     PartSize {
-        /// Bytes of the parts that it was found to be of.
+        /// The part size in bytes that gives this ETag.
         part_size: u64,
     },
-    /// A line is of an algorithm that is not known here, so its file was not checked. Of
-    /// [`Recognition::Gnu`] it is malformed.
+    /// A line has an unsupported algorithm, so its file was not checked. With [`Recognition::Gnu`]
+    /// such a line is malformed.
     Unknown {
-        /// Its number, from 1.
+        /// The line number, from 1.
         line: u64,
-        /// What the line calls the algorithm.
+        /// The name of the algorithm in the line.
         algorithm: String,
     },
     /// A line was compared with its file.
     Checked {
-        /// Its name in the list, byte for byte.
+        /// The name in the list, byte for byte.
         name: Vec<u8>,
-        /// The folder that the list says names are in, where it does.
+        /// The directory that the list names, if any.
         folder: Option<Vec<u8>>,
-        /// How it compares.
+        /// The result of the comparison.
         verdict: Verdict,
     },
-    /// The list is at its end, or could not be read further.
+    /// The list has ended, or could not be read further.
     End {
-        /// What was counted in it.
+        /// The counts of the list.
         tally: Tally,
-        /// Why it was not read to its end.
+        /// The reason why the list was not read to its end.
         error: Option<ListError>,
     },
 }
 
-/// How a file compares with its line.
+/// The result of comparing a file with its line.
 #[derive(Debug)]
 pub enum Verdict {
-    /// The digests are those in the list, and the size is, if it is there.
+    /// The digests match and, if the list has it, the size.
     Match,
-    /// A digest is another one.
+    /// A digest differs.
     Mismatch,
-    /// The size is another one.
+    /// The size differs.
     OtherSize {
-        /// The one in the list, in bytes.
+        /// The size in the list, in bytes.
         listed: u64,
-        /// That of the file.
+        /// The size of the file in bytes.
         found: u64,
     },
-    /// Nothing but its size is in the list, which is right, and proves nothing.
+    /// The list has only the size, which matches but proves nothing.
     Unproven,
-    /// Nothing but an ETag of several parts is in the list, and none of the likely part sizes gives
-    /// it. It may be of others, or no MD5 of anything, as where a store encrypts with keys of KMS
-    /// or of its customers.
+    /// The list has only a multipart ETag, and no likely part size gives it. The upload may have
+    /// used another part size. Or the ETag is not computed with MD5, as in stores that encrypt with
+    /// KMS or customer keys.
     OtherParts {
-        /// How many part sizes were tried.
+        /// The number of part sizes that were tried.
         tried: usize,
     },
-    /// The file does not exist, and that is to be ignored.
+    /// The file does not exist, and missing files are ignored.
     Missing,
-    /// There is no digest that one could trust. Lines whose file was read once have one reason.
+    /// There is no reliable digest. Lines that share a read share the reason.
     Unreadable(Arc<Error>),
 }
 
-/// How many lines of a list were what.
+/// The counts of the lines of a list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Tally {
     /// Lines that are neither entry nor comment.
     pub malformed: u64,
-    /// Those of them that are a digest of as many digits as an algorithm has, without a name.
+    /// Those malformed lines that are a digest of the right length without a name.
     pub nameless: u64,
-    /// What must not stand in a list of its format.
+    /// Records that are invalid in the format of the list.
     pub wrong: u64,
-    /// Lines of algorithms that are not known here.
+    /// Lines of unsupported algorithms.
     pub unknown: u64,
-    /// Entries whose file has the digest.
+    /// Entries whose file matches.
     pub matched: u64,
-    /// Entries whose file has another digest or size.
+    /// Entries whose file has a different digest or size.
     pub mismatched: u64,
-    /// Entries of which nothing but the size is known, which their file has.
+    /// Entries with only a size, which matches.
     pub unproven: u64,
-    /// Entries whose file is missing, when that is ignored.
+    /// Entries whose file is missing, if missing files are ignored.
     pub missing: u64,
     /// Entries whose file could not be read.
     pub unreadable: u64,
-    /// Files that were read for the entries, but for missing ones. One that was read once for
-    /// several counts with the first, in whichever list that is, and so does one of entries that
-    /// follow one another, however often it is read for them. One that is read again after another
+    /// Files that were read for the entries, without missing ones. A file that several entries
+    /// share counts once, with the first entry in any list. A file that is read again after another
     /// file counts again.
     pub files: u64,
-    /// The bytes of those files, counted as they are.
+    /// The bytes of these files.
     pub bytes: u64,
-    /// Files that [`Options::journal`] knew, so that they were not read.
+    /// Files that were not read because [`Options::journal`] has them.
     pub resumed: u64,
-    /// The algorithms of lines that name theirs.
+    /// The algorithms of lines that name their algorithm.
     pub tagged: Compared,
-    /// What other lines were taken for.
+    /// The assumed algorithms of other lines.
     pub untagged: Compared,
-    /// ETags of files that are of their size: MD5, whatever their parts. One of which only likely
-    /// part sizes were tried does not count among those that do not match.
+    /// ETags of files with a matching size, counted as MD5. An ETag does not count as a mismatch if
+    /// only likely part sizes were tried.
     pub etags: Compared,
 }
 
@@ -264,15 +262,15 @@ pub struct Tally {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Compared {
-    /// Of those that match.
+    /// The algorithms of matching lines.
     pub matched: Algorithms,
-    /// Of those that do not.
+    /// The algorithms of lines that do not match.
     pub mismatched: Algorithms,
 }
 
 impl Compared {
-    /// Those of which not one line matches: the lines may be of another algorithm, or of another
-    /// key.
+    /// Returns the algorithms of which no line matches. These lines may have another algorithm or
+    /// another key.
     #[must_use]
     pub const fn doubtful(&self) -> Algorithms {
         self.mismatched.difference(self.matched)
@@ -307,15 +305,15 @@ impl AddAssign for Tally {
 }
 
 impl Tally {
-    /// Lines that name a file and its digest, or its size.
+    /// Returns the number of lines with a file and its digest or size.
     #[must_use]
     pub const fn entries(&self) -> u64 {
         self.matched + self.mismatched + self.unproven + self.missing + self.unreadable
     }
 }
 
-/// Checks the lists; gives each list with what happened in it, in the order of the lists and their
-/// lines, [`Event::End`] once for each list.
+/// Checks lists. Returns an iterator of each list with its events, in the order of the lists and
+/// their lines. Each list has one [`Event::End`].
 ///
 /// ```
 /// use lanesum_checksum::check::{Event, List, Options, check};
@@ -342,16 +340,16 @@ where
     L: Iterator<Item = List> + Clone + Send + 'static,
 {
     let shared = SharedReads::find(lists.clone(), options);
-    // The end of a list is an outcome behind those of its lines.
+    // The end of a list is an outcome after those of its lines.
     let engine = engine::Options { delivery: Delivery::InOrder, ..options.engine.clone() };
     let jobs = Jobs::new(lists, options, shared);
     let verdicts = Verdicts::new(options, jobs.known().clone(), engine.clone());
     Check { jobs: Arc::new(Mutex::new(jobs)), engine, run: None, verdicts }
 }
 
-/// What happens in lists that are [checked](check()), event by event, each with its list.
+/// The iterator of a [check](check()).
 ///
-/// To drop it ends the check.
+/// Dropping it ends the check.
 pub struct Check<L: Iterator<Item = List>> {
     jobs: Arc<Mutex<Jobs<L>>>,
     engine: engine::Options,
@@ -360,17 +358,17 @@ pub struct Check<L: Iterator<Item = List>> {
 }
 
 impl<L: Iterator<Item = List> + Send + 'static> Check<L> {
-    /// The next event if it comes within this time, as [`Run::next_within`] gives outcomes. None at
-    /// the end, too.
+    /// Returns the next event if it arrives within `patience`, like [`Run::next_within`]. Also
+    /// returns `None` at the end.
     pub fn next_within(&mut self, patience: Duration) -> Option<(Arc<List>, Event)> {
         let Ok(event) = self.ask(|run| Ok::<_, Infallible>(run.next_within(patience)));
         event
     }
 
-    /// The next event; `before_waiting` is called whenever it has to be waited for.
+    /// Returns the next event. Calls `before_waiting` whenever it has to wait.
     ///
     /// # Errors
-    /// Those of `before_waiting`, and then nothing was waited for.
+    /// Fails with the error of `before_waiting`, without waiting.
     pub fn next_or_wait<E>(
         &mut self,
         mut before_waiting: impl FnMut() -> Result<(), E>,
@@ -378,7 +376,7 @@ impl<L: Iterator<Item = List> + Send + 'static> Check<L> {
         self.ask(|run| run.next_or_wait(&mut before_waiting))
     }
 
-    /// The next event, with a way to ask a run for an outcome.
+    /// Returns the next event. `next` asks a run for an outcome.
     fn ask<E>(
         &mut self,
         mut outcome: impl FnMut(&mut Run<Note>) -> Result<Option<Outcome<Note>>, E>,
@@ -396,7 +394,7 @@ impl<L: Iterator<Item = List> + Send + 'static> Check<L> {
         }
     }
 
-    /// The run of the jobs that come next; none at the end.
+    /// Returns the run of the next jobs, or `None` at the end.
     fn run(&mut self) -> Option<&mut Run<Note>> {
         if self.run.is_none() && lock(&self.jobs).resume() {
             self.run = Some(engine::run(&self.engine, JobsOfRun(Arc::clone(&self.jobs))));
@@ -420,7 +418,7 @@ impl<L: Iterator<Item = List>> fmt::Debug for Check<L> {
     }
 }
 
-/// The jobs of one run. A run ends where the next job has to wait for what comes of those before.
+/// The jobs of one run. A run ends if the next job must wait for the results of previous ones.
 struct JobsOfRun<L: Iterator<Item = List>>(Arc<Mutex<Jobs<L>>>);
 
 impl<L: Iterator<Item = List>> Iterator for JobsOfRun<L> {
@@ -431,7 +429,7 @@ impl<L: Iterator<Item = List>> Iterator for JobsOfRun<L> {
     }
 }
 
-/// One thread at a time has the jobs: that of a run, or between two runs the caller's.
+/// The jobs are used by one thread at a time: that of a run, or the caller between two runs.
 fn lock<L: Iterator<Item = List>>(jobs: &Mutex<Jobs<L>>) -> MutexGuard<'_, Jobs<L>> {
     jobs.lock().unwrap_or_else(PoisonError::into_inner)
 }

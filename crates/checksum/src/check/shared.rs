@@ -1,10 +1,10 @@
-//! Files that lines far apart name, in one list or in several (MD5SUMS and SHA256SUMS): each is
-//! read once for all of them.
+//! Files in lines that are far apart, in one list or in several (MD5SUMS and SHA256SUMS). Each file
+//! is read once for all of its lines.
 //!
-//! The lists are read for such names before the check begins. Then the first line about a file is a
-//! job for the algorithms of all its lines, and what came of it is kept for the others, which read
-//! nothing and still have their verdicts where they stand. It is a plan and no more: where a list
-//! says something else when it is checked, a file is read again.
+//! The lists are searched for such names before the check starts. Then the first line about a file
+//! is a job for the algorithms of all its lines. The result is kept for the other lines, which read
+//! nothing and get their verdicts at their own places. If a list has changed when it is checked, a
+//! file is read again.
 
 use std::collections::HashMap;
 use std::fs::{File, Metadata};
@@ -19,49 +19,49 @@ use super::jobs::{Jobs, Note};
 use super::{List, Options, Recognition};
 use crate::{Algorithms, Source};
 
-/// More lists than this are of a folder each, as a rule, and share no files.
+/// More lists than this usually belong to one directory each and share no files.
 const MOST_LISTS: usize = 64;
 
-/// Longer lists, in bytes together, are not planned for: the plan and what is kept take two or
-/// three times as much memory as the lists.
+/// The largest total size of lists in bytes that are planned. The plan and the results take two to
+/// three times the memory of the lists.
 const MOST_BYTES: u64 = 64 << 20;
 
-/// At either end of a list its algorithms are looked for in so many bytes at most.
+/// The number of bytes at each end of a list that are searched for its algorithms.
 const END: u64 = 4096;
 
-/// The files that have another line to come.
+/// The files that have further lines.
 #[derive(Default)]
 pub(super) struct SharedReads {
-    /// By their paths, and not by their names: lists may be of different folders. Without one it is
+    /// The files by path, not by name, because lists may be in different directories. `None` is
     /// standard input.
     files: HashMap<Option<PathBuf>, SharedFile>,
     reads: usize,
 }
 
 struct SharedFile {
-    /// Of all its lines.
+    /// The algorithms of all lines.
     algorithms: Algorithms,
-    /// Of all but the first job.
+    /// The algorithms of all jobs but the first.
     later: Algorithms,
-    /// Jobs about it that are to come.
+    /// The number of remaining jobs about the file.
     left: usize,
-    /// The number of its read, once it has been given out.
+    /// The number of its read, once its first job was returned.
     read: Option<usize>,
 }
 
-/// Which of the jobs about its file a job is.
+/// The share of a job in the reads of its file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Share {
-    /// The only one.
+    /// The only job of the file.
     Only,
-    /// The first: what comes of the read is kept under this number, as far as it is for later ones.
+    /// The first job. The results for later jobs are kept under this number.
     First { read: usize, later: Algorithms },
-    /// One that takes what was kept under this number.
+    /// A later job, which uses the result under this number.
     Later { read: usize, is_last: bool },
 }
 
 impl SharedReads {
-    /// Reads those of the lists that are regular files.
+    /// Reads the lists that are regular files.
     pub(super) fn find(lists: impl Iterator<Item = List>, options: &Options) -> Self {
         let lists: Vec<_> = lists.take(MOST_LISTS + 1).collect();
         let mut shared = Self::default();
@@ -73,7 +73,7 @@ impl SharedReads {
             .filter_map(|list| ends(&list, options).map(|ends| (list, ends)))
             .unzip();
         let bytes: u64 = ends.iter().map(|ends| ends.bytes).sum();
-        // Lists of one algorithm, or of the same ones throughout, name no file twice as a rule.
+        // Lists with the same algorithms throughout usually name no file twice.
         let mut algorithms =
             ends.iter().flat_map(|ends| ends.algorithms).filter(|found| !found.is_empty());
         let first = algorithms.next();
@@ -82,7 +82,7 @@ impl SharedReads {
         }
         let options = Options { journal: None, ..options.clone() };
         for job in Jobs::new(lists.into_iter(), &options, Self::default()) {
-            // What has no parts to be read has its own line alone.
+            // A file without parts to read has only its own line.
             let path = match job.source {
                 Source::Path(path) => Some(path),
                 Source::Stdin => None,
@@ -106,7 +106,7 @@ impl SharedReads {
         shared
     }
 
-    /// The share of the next job about a file, and what it is to compute.
+    /// Returns the share of the next job about a file, and the algorithms to compute.
     pub(super) fn share(&mut self, source: &Source, algorithms: Algorithms) -> (Share, Algorithms) {
         let only = (Share::Only, algorithms);
         if self.files.is_empty() {
@@ -114,7 +114,7 @@ impl SharedReads {
         }
         let path = source.path().map(Path::to_owned);
         let Some(file) = self.files.get_mut(&path) else { return only };
-        // A list may say something else by now.
+        // The list may have changed.
         let planned = if file.read.is_none() { file.algorithms } else { file.later };
         if !algorithms.difference(planned).is_empty() {
             return only;
@@ -134,27 +134,29 @@ impl SharedReads {
     }
 }
 
-/// What a look at both ends of a list tells.
+/// The properties of a list, found at both of its ends.
 struct Ends {
-    /// How long it is.
+    /// The length in bytes.
     bytes: u64,
     algorithms: [Algorithms; 2],
 }
 
-/// None of what is no regular file, which gives its lines only once.
+/// Returns `None` for pipes and similar files, which can be read only once.
 fn ends(list: &List, options: &Options) -> Option<Ends> {
     let List::Path(path) = list else { return None };
-    // Before it is opened: to open a FIFO waits for its writer, and takes him from the check.
+    // Before it is opened, because opening a FIFO waits for its writer and would take the writer
+    // from the check.
     let found = path.metadata().ok().filter(Metadata::is_file)?;
     let file = File::open(path).ok()?;
     let bytes = found.len();
     let head = piece(&file, 0, bytes.min(END))?;
     let mut format = FormatOfList::new(list, &head, options).format;
     if !format.is_of_lines() {
-        // A record of it has all digests of its file.
+        // A record has all digests of its file.
         return None;
     }
-    // The second half at most: short lists, too, may be of one algorithm first and then of another.
+    // At most the second half, because short lists may also have one algorithm first and then
+    // another.
     let length = (bytes / 2).min(END);
     let tail = piece(&file, bytes - length, length)?;
     let mut format_of_tail = FormatOfList::new(list, &head, options).format;
@@ -169,7 +171,7 @@ fn piece(file: &File, offset: u64, length: u64) -> Option<Vec<u8>> {
     Some(piece)
 }
 
-/// Those of the entries in a piece of a list.
+/// Returns the algorithms of the entries in a piece of a list.
 fn algorithms(piece: &[u8], format: &mut dyn Format) -> Algorithms {
     lines(piece, format)
         .filter_map(|(_, line)| match line {

@@ -1,4 +1,4 @@
-//! How files compare with their lines: judged and counted in the order of the lines.
+//! Verdicts on lines: judged and counted in the order of the lines.
 
 use std::collections::{HashMap, VecDeque};
 use std::iter;
@@ -12,14 +12,14 @@ use super::jobs::{Expected, ExpectedLine, Note};
 use super::shared::Share;
 use super::{Compared, Event, List, Options, Tally, Verdict};
 use crate::engine::{self, Hashed};
-use crate::etag::{Found, Gatherer, Known};
+use crate::etag::{Found, Gatherer, SharedSizes};
 use crate::journal::Journal;
 use crate::{Algorithm, Algorithms, Digest, Error, Outcome, Source};
 
-/// What came of a file.
+/// The result of a file.
 type Read = Result<Hashed, Arc<Error>>;
 
-/// What came of a file, without the digests of other algorithms.
+/// Returns the result of a file, without the digests of other algorithms.
 fn only(algorithms: Algorithms, read: Read) -> Read {
     let mut hashed = read?;
     let is_of_one = |digest: &Digest| algorithms.contains(digest.algorithm());
@@ -30,10 +30,11 @@ fn only(algorithms: Algorithms, read: Read) -> Read {
 /// A line that was compared with its file.
 struct Judged {
     verdict: Verdict,
-    /// Of the digests that the file has, unless it is empty, and of those that it has not.
+    /// The algorithms of matching digests, unless the file is empty, and of those that do not
+    /// match.
     matched: Algorithms,
     mismatched: Algorithms,
-    /// Whether the line names them.
+    /// Whether the line names the algorithms.
     is_tagged: bool,
     is_of_etag: bool,
 }
@@ -70,7 +71,7 @@ impl Judged {
             Err(_) if is_missing(read, ignore_missing) => Verdict::Missing,
             Err(error) => Verdict::Unreadable(Arc::clone(error)),
         };
-        // An empty file has the same digest by many algorithms: zeros.
+        // An empty file has the same digest under many algorithms: zeros.
         if matches!(read, Ok(hashed) if hashed.bytes == 0) {
             matched = Algorithms::NONE;
         }
@@ -99,46 +100,47 @@ impl Judged {
     }
 }
 
-/// Counts what was found in each list, and keeps it for whoever asks.
+/// Counts the results of each list, and keeps events until the caller asks for them.
 #[derive(Debug)]
 pub(super) struct Verdicts {
     ignore_missing: bool,
-    /// The list whose lines come; none before the first and between two.
+    /// The current list, or `None` before the first list and between lists.
     current: Option<(Arc<List>, Tally)>,
-    /// The last file's name in that list; empty before the first.
+    /// The name of the last file in that list, empty before the first one.
     last_name: Vec<u8>,
-    /// What later lines are compared with, by its number.
+    /// The results for later lines, by number.
     kept: HashMap<usize, Read>,
     /// The parts of a file.
     gatherer: Gatherer,
-    known: Known,
+    known: SharedSizes,
     /// How files are read.
     engine: engine::Options,
     journal: Option<Arc<Journal>>,
     events: VecDeque<(Arc<List>, Event)>,
 }
 
-/// What came of the file of an entry.
+/// The result of the file of an entry.
 struct Came {
     result: Result<Hashed, Error>,
-    /// Where a part size was looked for.
+    /// The result of a search for a part size.
     found: Option<Found>,
     from: From,
 }
 
-/// How it is known what came of a file.
+/// The source of the result of a file.
 enum From {
-    /// It was read: what is at this path, where it can be kept.
+    /// The file was read. The path is set if the result can be kept in the journal.
     Read(Option<PathBuf>),
-    /// It has another size than its list says.
+    /// The size differs from the list.
     Look,
-    /// It was read by a check before this one.
+    /// The file was read by an earlier check.
     Journal,
 }
 
 impl Verdicts {
-    /// `known` are the part sizes of the jobs, `engine` what they run with.
-    pub(super) fn new(options: &Options, known: Known, engine: engine::Options) -> Self {
+    /// Makes empty verdicts. `known` are the part sizes of the jobs, and `engine` are their
+    /// options.
+    pub(super) fn new(options: &Options, known: SharedSizes, engine: engine::Options) -> Self {
         Self {
             ignore_missing: options.ignore_missing,
             journal: options.journal.clone(),
@@ -152,7 +154,7 @@ impl Verdicts {
         }
     }
 
-    /// The next of the events that came of outcomes.
+    /// Returns the next event.
     pub(super) fn next(&mut self) -> Option<(Arc<List>, Event)> {
         self.events.pop_front()
     }
@@ -183,7 +185,7 @@ impl Verdicts {
             }
             Note::End(error) => Event::End { tally: *tally, error },
             Note::File(mut expected) => {
-                // One whose parts cannot be read is a file all the same.
+                // A file whose parts cannot be read counts as a file as well.
                 if matches!(outcome.source, Source::Extent { .. }) {
                     self.engine.count_file();
                 }
@@ -201,7 +203,7 @@ impl Verdicts {
         self.events.push_back((Arc::clone(list), event));
     }
 
-    /// Takes what came of a file whose part size is looked for.
+    /// Adds the result of a file whose part size is being searched.
     fn take_etag(&mut self, note: EtagNote, result: Result<Hashed, Error>) {
         let of_size = |bytes| Hashed { bytes, ..Hashed::default() };
         let (expected, came) = match note {
@@ -235,8 +237,8 @@ impl Verdicts {
         let ignore_missing = &self.ignore_missing;
         let Expected { mut name, place, is_raw, first, others, share, .. } = expected;
         let mut folder = place.and_then(|place| place.folder);
-        // What came of the file; and the number under which it is kept for later lines, or of it
-        // what is of these algorithms.
+        // The result of the file, and the number and algorithms under which it is kept for later
+        // lines.
         let (read, later) = match share {
             Share::Only => (result.map_err(Arc::new), None),
             Share::First { read: number, later } => {
@@ -247,7 +249,7 @@ impl Verdicts {
                 (read, (!is_last).then_some((number, None)))
             }
         };
-        // By their names, since it may take two reads where the list comes through a pipe.
+        // Compared by name, because a list from a pipe may need two reads.
         let is_new = !matches!(share, Share::Later { .. }) && *last_name != name;
         if is_new && !is_missing(&read, *ignore_missing) {
             let bytes = read.as_ref().map_or(0, |hashed| hashed.bytes);
@@ -281,7 +283,7 @@ impl Verdicts {
             let event = Event::Checked { name, folder, verdict: judged.verdict };
             events.push_back((Arc::clone(list), event));
         }
-        // What does not match may have been read wrong: it is read again.
+        // A mismatch may be a read error, so the file is read again.
         if let (Some(journal), From::Read(Some(path)), Ok(hashed)) = (&self.journal, &from, &read)
             && all_match
         {

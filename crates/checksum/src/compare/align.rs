@@ -1,10 +1,10 @@
-//! Sees the names of a list from where those of the other side are seen.
+//! Aligns the names of a list with those of the other side.
 //!
-//! A list was made in the folder that it is compared with (`a`), above it (`photos/a`), or with its
-//! whole path (`/home/me/photos/a`): the names tell. The way of seeing them that finds most in the
-//! folder is taken, the plainest of several; where another finds files too, that is told. That a
-//! list is of another folder, nothing tells, and files that are elsewhere now are not equal:
-//! whoever knows it says so, with [`Options::strip`].
+//! The names of a list are relative to the compared directory (`a`), relative to a parent
+//! (`photos/a`), or absolute (`/home/me/photos/a`). The prefix that finds the most files in the
+//! directory is used, and the shortest of several. If another prefix finds files as well, that is
+//! reported. A list of a different directory cannot be detected. The user declares it with
+//! [`Options::strip`].
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -20,10 +20,10 @@ use super::{Input, List, ListError, Options, SideError};
 use crate::check;
 use crate::walk::Exclude;
 
-/// Names that are tried.
+/// The number of names to try.
 const SAMPLE: usize = 4096;
 
-/// Reads both sides, sorted.
+/// Reads and sorts both sides.
 pub(super) fn read(inputs: &[Input; 2], options: &Options) -> Result<[Given; 2], SideError> {
     let reading = check::Options {
         dialect: options.dialect,
@@ -76,7 +76,7 @@ pub(super) fn read(inputs: &[Input; 2], options: &Options) -> Result<[Given; 2],
     Ok(given)
 }
 
-/// Leaves out what a walk would: names that match, and those in folders that do.
+/// Excludes the same names as a walk: those that match, and those in matching directories.
 fn leave_out(list: &mut Given, exclude: &Exclude) {
     if exclude.is_empty() {
         return;
@@ -87,27 +87,27 @@ fn leave_out(list: &mut Given, exclude: &Exclude) {
     });
 }
 
-/// Notes what is not missing although the walk did not find it: links, and what was left out. What
-/// lies in a folder that could not be read is neither.
+/// Marks entries that are not missing although the walk did not find them: links and excluded
+/// entries. The contents of unreadable directories are neither.
 fn note_passed_over(list: &mut Given, tree: &Side, root: &Path) {
     let is_inside = |name: &[u8]| {
         !name.starts_with(b"/") && name.split(|&byte| byte == b'/').all(|part| part != b"..")
     };
     let is_there = |name: &[u8]| {
-        // Where a folder is, there is no file.
+        // The name is a directory, not a file.
         input::path(root, name).symlink_metadata().is_ok_and(|it| !it.is_dir())
     };
     let is_in_view = |name: &[u8]| is_inside(name) && tree.unread_folder(name).is_none();
     let is_passed_over =
         |name: &[u8]| is_in_view(name) && !tree.names().contains(name) && is_there(name);
     for number in 0..list.side.len() {
-        if list.side.state(number) == State::Known && is_passed_over(list.side.name(number)) {
+        if list.side.state(number) == State::Comparable && is_passed_over(list.side.name(number)) {
             list.side.fail(number, State::PassedOver, None);
         }
     }
 }
 
-/// The list, and the folder beside it.
+/// The list and the directory.
 fn with_tree(
     mut list: Given,
     from: &List,
@@ -135,7 +135,7 @@ fn with_tree(
     Ok((list, tree))
 }
 
-/// Sees two lists from the folders that all their names lie in, if `strip`.
+/// Removes the common directories from the names of two lists, if `strip`.
 fn see_alike(given: &mut [Given; 2], strip: bool) {
     let folders =
         given.each_ref().map(|given| common_folder(given.side.names()).unwrap_or_default());
@@ -155,7 +155,7 @@ fn see_alike(given: &mut [Given; 2], strip: bool) {
     }
 }
 
-/// Whether two lists have a name in common behind these prefixes.
+/// Returns whether two lists have a common name after these prefixes.
 fn are_common(a: &Names, one: &[u8], b: &Names, other: &[u8]) -> bool {
     let below = |prefix| move |name: &'_ [u8]| name.strip_prefix(prefix).map(<[u8]>::to_vec);
     let known: HashSet<Vec<u8>> = a.sample(SAMPLE).filter_map(below(one)).collect();
@@ -164,13 +164,14 @@ fn are_common(a: &Names, one: &[u8], b: &Names, other: &[u8]) -> bool {
         .any(|name| known.contains(name))
 }
 
-/// Where the names of a list may be seen from, beside a folder: prefixes of them.
+/// Candidates for the prefix of the names of a list that is compared with a directory.
 struct Views {
-    /// Of nothing and the folder's own path what finds most, the plainest of several.
+    /// Of no prefix and the path of the directory, the one that finds the most files, or the
+    /// shorter one if equal.
     own: Vec<u8>,
-    /// Of those what finds some as well, unless `own` finds all and this fewer.
+    /// The other one if it also finds files, unless `own` finds all and this one fewer.
     also: Option<Vec<u8>>,
-    /// The path of another folder that finds more.
+    /// The path of another directory that finds more files.
     other: Option<Vec<u8>>,
 }
 
@@ -200,11 +201,11 @@ impl Views {
     }
 }
 
-/// Of the folders that all names lie in, down to this one, that without which most are found, the
-/// innermost of several, if that is more than so many.
+/// Returns the common directory whose removal finds the most files, the innermost of several, if it
+/// finds more than a given number.
 fn fitting(common: Vec<u8>, most: usize, hits: impl Fn(&[u8]) -> usize) -> Option<Vec<u8>> {
     let folders = memchr::memchr_iter(b'/', &common).map(|slash| &common[..=slash]);
-    // Of several that find as many it gives the last.
+    // Returns the last one of several with the same number.
     let (found, folder) = folders.map(|it| (hits(it), it)).max_by_key(|(hits, _)| *hits)?;
     (found > most).then(|| folder.to_vec())
 }
@@ -213,7 +214,7 @@ fn absolute(root: &Path) -> Option<Vec<u8>> {
     std::path::absolute(root).ok().map(|root| input::prefix(&root))
 }
 
-/// The innermost folder that all names lie in, with its slash.
+/// Returns the innermost common directory of all names, with its slash.
 fn common_folder(names: &Names) -> Option<Vec<u8>> {
     let mut common: Option<Cow<'_, [u8]>> = None;
     for name in names.sample(usize::MAX) {

@@ -1,4 +1,4 @@
-//! Files of a folder beside ETags of several parts in a list: their part size is looked for.
+//! Compares files of a directory with multipart ETags in a list, by searching for the part size.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
@@ -11,14 +11,14 @@ use super::side::{Names, Number, Side, State};
 use super::{input, patience};
 use crate::engine::{self, Delivery, Job, Outcome, Source};
 use crate::etag::{
-    FileParts, Found, Gatherer, Known, PartNote, PartSize, Search, Seen, of_other_parts,
+    FileParts, Found, Gatherer, PartNote, PartSize, Search, Seen, SharedSizes, of_other_parts,
 };
 use crate::{Algorithm, Algorithms, Digest, Error};
 
-/// A file of a folder that is to be read for an ETag, in little memory.
+/// A file of a directory to read for an ETag, in compact form.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct EtagTask {
-    /// The folder's side, and its file there.
+    /// The side of the directory, and the file on it.
     pub(super) side: u8,
     pub(super) number: Number,
     digest: [u8; 16],
@@ -26,7 +26,7 @@ pub(super) struct EtagTask {
 }
 
 impl EtagTask {
-    /// For this ETag; none where that is not of several parts.
+    /// Makes a task for an ETag. Returns `None` if it is not a multipart ETag.
     pub(super) fn new(side: usize, number: Number, etag: Etag) -> Option<Self> {
         let digest = etag.digest.as_bytes().try_into().ok()?;
         Some(Self { side: side as u8, number, digest, parts: etag.parts? })
@@ -38,10 +38,11 @@ impl EtagTask {
     }
 }
 
-/// For how many files parts of so many bytes gave the ETag.
+/// The number of files whose ETag matched, by part size in bytes.
 pub(super) type PartSizes = BTreeMap<u64, u64>;
 
-/// Reads the files, and notes on their sides what they are; none where it was not to go on.
+/// Reads the files, and stores the results on their sides. Returns `None` if the caller stopped the
+/// read.
 pub(super) fn read(
     tasks: &Arc<[EtagTask]>,
     of: [(PathBuf, Arc<Names>); 2],
@@ -55,7 +56,7 @@ pub(super) fn read(
         return Some(held);
     }
     let options = engine::Options { delivery: Delivery::InOrder, ..options.clone() };
-    let known = Known::given(part_sizes);
+    let known = SharedSizes::given(part_sizes);
     let jobs = Jobs { tasks: Arc::clone(tasks), next: 0, of, known: known.clone(), parts: None };
     let mut gatherer = Gatherer::default();
     let run = patience::run(&options, jobs, go_on, |Outcome { context, result, .. }| {
@@ -91,7 +92,7 @@ pub(super) fn read(
 
 enum PartOf {
     Part(PartNote<Box<(Search, EtagTask)>>),
-    /// A file that has no parts, or cannot be looked at.
+    /// A file that has no parts or cannot be examined.
     NoParts(EtagTask),
 }
 
@@ -99,8 +100,8 @@ struct Jobs {
     tasks: Arc<[EtagTask]>,
     next: usize,
     of: [(PathBuf, Arc<Names>); 2],
-    known: Known,
-    /// Of the file that was begun last.
+    known: SharedSizes,
+    /// The jobs of the last started file.
     parts: Option<FileParts<Box<(Search, EtagTask)>>>,
 }
 
@@ -121,7 +122,7 @@ impl Iterator for Jobs {
             let search =
                 seen.and_then(|seen| Search::new(path.clone(), seen, task.etag(), &self.known));
             let Some(search) = search else {
-                // To read a part of it fails for the same reason.
+                // Reading a part of it fails for the same reason.
                 let source = Source::Extent { path, offset: 0, length: 0 };
                 let context = PartOf::NoParts(task);
                 return Some(Job { source, algorithms: Algorithms::NONE, context });

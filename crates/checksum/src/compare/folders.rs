@@ -1,4 +1,4 @@
-//! Folders that were renamed: many moves that are one.
+//! Finds renamed directories among moved files.
 
 use std::collections::BTreeMap;
 
@@ -6,19 +6,19 @@ use super::Difference;
 use super::matches::folders;
 use super::side::Names;
 
-/// A folder that was renamed.
+/// A renamed directory.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub struct FolderMove {
-    /// Its name now, without a slash at its end.
+    /// The new name, without a slash at its end.
     pub to: Vec<u8>,
-    /// Its name before.
+    /// The previous name.
     pub from: Vec<u8>,
-    /// The files in it that were moved.
+    /// The moved files in it.
     pub files: u64,
 }
 
-/// The folders that were renamed, in byte order of their new names. A slice otherwise.
+/// Renamed directories, in byte order of their new names. Dereferences to a slice.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FolderMoves(Vec<FolderMove>);
 
@@ -31,7 +31,7 @@ impl std::ops::Deref for FolderMoves {
 }
 
 impl FolderMoves {
-    /// The place of the folder that a file was moved with.
+    /// Returns the index of the directory that a file was moved with.
     #[must_use]
     pub fn place_of(&self, moved: &Difference<'_>) -> Option<usize> {
         let (from, to) = folders(moved.from?, moved.name);
@@ -39,7 +39,7 @@ impl FolderMoves {
     }
 }
 
-/// Finds the folders of moves, given by their names before and now.
+/// Finds the directories of moves, given by their previous and new names.
 pub(super) fn renamed<'a>(
     moves: impl Iterator<Item = (&'a [u8], &'a [u8])>,
     before: &Names,

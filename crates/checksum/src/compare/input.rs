@@ -1,4 +1,4 @@
-//! Where a side comes from: the lines of a list, or what a walk finds in a folder.
+//! Reads a side: the lines of a list, or the files of a directory.
 
 use std::collections::{BTreeSet, HashSet};
 use std::ffi::OsStr;
@@ -18,40 +18,38 @@ use crate::engine::{inode_of, look_at};
 use crate::list::{self, ListReader, OneFolder, Snapshot};
 use crate::walk::{self, Entry, Skip, WalkOptions};
 
-/// What of a side could not be used, or not as it stands.
+/// The data of a side that could not be used, or only with assumptions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Doubts {
-    /// How many lines are neither entry nor comment, or must not stand in a list of its format.
+    /// The number of invalid lines.
     pub malformed: u64,
-    /// The number of the first of them, from 1, and what is wrong with it.
+    /// The number of the first invalid line, from 1, and its error.
     pub first_malformed: Option<(u64, String)>,
-    /// How many lines are of algorithms that are not known here.
+    /// The number of lines with unsupported algorithms.
     pub unknown: u64,
-    /// What those lines call their algorithms.
+    /// The names of the algorithms in these lines.
     pub unknown_algorithms: BTreeSet<String>,
-    /// What lines that do not name their algorithm were taken for.
+    /// The assumed algorithms of untagged lines.
     pub untagged: Algorithms,
-    /// What a walk passed over.
+    /// The entries that a walk skipped.
     pub skipped: Vec<(PathBuf, Skip)>,
-    /// How many links it passed over, which are not among these.
+    /// The number of skipped links, which are not among the skipped entries.
     pub links: u64,
-    /// Whether names of a list have backslashes, and none a slash: those of Windows.
+    /// Whether the names of a list are Windows paths: with backslashes and without slashes.
     pub has_backslashes: bool,
-    /// The folder that all names of a list lie in, where more of its files would be found on the
-    /// other side with [`Options::strip`](super::Options::strip), which takes it off. Empty
-    /// otherwise.
+    /// The common directory of all names of a list, if more files would be found on the other side
+    /// with [`Options::strip`](super::Options::strip), which removes it. Empty otherwise.
     pub would_be_seen_from: Vec<u8>,
-    /// What was taken off the names of a list, which begin with it: the folder that they are seen
-    /// from. Empty where they are as they stand.
+    /// The prefix that was removed from the names of a list. Empty if the names are unchanged.
     pub seen_from: Vec<u8>,
-    /// What else they may be seen from, since there are files of these names in either way: the
-    /// folder itself, or empty where that is as they stand.
+    /// The other possible prefix, if it also finds files: the path of the directory, or an empty
+    /// prefix.
     pub may_be_seen_from: Option<Vec<u8>>,
 }
 
 impl Doubts {
-    /// Whether there may be entries that could not be compared.
+    /// Returns whether some entries may not have been compared.
     #[must_use]
     pub const fn are_there(&self) -> bool {
         self.malformed > 0 || self.unknown > 0
@@ -63,16 +61,16 @@ impl Doubts {
     }
 }
 
-/// A side as it is read, not sorted yet.
+/// A side while it is read, not sorted yet.
 pub(super) struct Given {
     pub(super) side: Side,
     pub(super) doubts: Doubts,
-    /// The list itself, which may lie in the other side's folder.
+    /// The list itself, which may be in the directory of the other side.
     pub(super) inode: Option<Inode>,
 }
 
 impl Given {
-    /// Sees the names from a folder.
+    /// Makes the names relative to a directory.
     pub(super) fn see_from(&mut self, prefix: Vec<u8>) {
         self.side.names_mut().see_from(&prefix);
         self.doubts.seen_from = prefix;
@@ -81,8 +79,8 @@ impl Given {
 
 /// Reads a list to its end.
 ///
-/// Where names are not encoded as its format wants it, those are taken that are in the folder, but
-/// for those of other lines.
+/// If the writer of the list did not encode names, literal names of files in the directory are
+/// used, unless another line has that name.
 pub(super) fn read_list(
     list: &List,
     options: &check::Options,
@@ -97,7 +95,7 @@ pub(super) fn read_list(
     let mut lines = ListReader::new(text);
     let (mut side, mut doubts, mut last) = (Side::default(), Doubts::default(), 1);
     let mut folder = OneFolder::default();
-    // Names with a sign of encoding, and records that may have such a one as it stands.
+    // Names that look encoded, and records that may have a literal name.
     let (mut signed, mut aside) = (HashSet::new(), Vec::new());
     let mut has_slashes = false;
     while let Some(line) = lines.next_line(&mut *format).map_err(ListError::Read)? {
@@ -161,7 +159,7 @@ fn push(side: &mut Side, mut record: Record<'_>) {
     side.push(&record);
 }
 
-/// What a name is without `.` and doubled slashes; `None` where it is the same.
+/// Returns a name without `.` and doubled slashes, or `None` if it does not change.
 fn normal(name: &[u8]) -> Option<Vec<u8>> {
     let is_normal = !name.starts_with(b"./")
         && !name.ends_with(b"/.")
@@ -177,18 +175,18 @@ fn normal(name: &[u8]) -> Option<Vec<u8>> {
         }
         normal.extend_from_slice(part);
     }
-    // No file is called so.
+    // No file has this name.
     if name.ends_with(b"/") || name.ends_with(b"/.") {
         normal.push(b'/');
     }
     Some(normal)
 }
 
-/// Walks a folder, and sorts its files; with a look at each file where its size and time are
-/// wanted. `list` is left out.
+/// Walks a directory and sorts its files. If size and time are needed, examines each file. Skips
+/// the file `list`.
 ///
 /// # Errors
-/// The folder itself cannot be read. What cannot be below it is an entry.
+/// Fails if the directory itself cannot be read. Unreadable files below it are entries.
 pub(super) fn read_tree(
     root: &Path,
     options: &WalkOptions,
@@ -203,12 +201,12 @@ pub(super) fn read_tree(
             && stat(path).is_ok_and(|file| inode_of(&file) == inode)
             && fs::canonicalize(path).ok() == fs::canonicalize(list).ok()
     };
-    let options = WalkOptions { tell_links: true, ..options.clone() };
+    let options = WalkOptions { report_links: true, ..options.clone() };
     for entry in walk::walk(root, &options) {
         let (path, failure) = match entry {
             Entry::File(path) => {
                 let look = if wants_sizes { Some(look(&path, options.follow)) } else { None };
-                let state = if is_list(&path) { State::LeftOut } else { State::Known };
+                let state = if is_list(&path) { State::LeftOut } else { State::Comparable };
                 match look.transpose() {
                     Ok(found) => {
                         let record = found.unwrap_or_default();
@@ -240,7 +238,7 @@ pub(super) fn read_tree(
     Ok(Given { side, doubts, inode: None })
 }
 
-/// The path of a folder as those of its files begin.
+/// Returns the path of a directory as the prefix of the paths of its files.
 pub(super) fn prefix(root: &Path) -> Vec<u8> {
     let mut prefix = root.as_os_str().as_bytes().to_vec();
     if !prefix.ends_with(b"/") {
@@ -249,20 +247,20 @@ pub(super) fn prefix(root: &Path) -> Vec<u8> {
     prefix
 }
 
-/// The path of a file below the folder of this prefix.
+/// Returns the path of a file relative to the directory of a prefix.
 fn below<'a>(path: &'a Path, prefix: &[u8]) -> &'a [u8] {
     let path = path.as_os_str().as_bytes();
     path.strip_prefix(prefix).unwrap_or(path)
 }
 
-/// The path of the file of a name in a folder.
+/// Returns the path of the file of a name in a directory.
 pub(super) fn path(root: &Path, name: &[u8]) -> PathBuf {
     root.join(OsStr::from_bytes(name))
 }
 
-/// Size and time of a file.
+/// Returns the size and time of a file.
 fn look(path: &Path, follow: bool) -> io::Result<Record<'static>> {
-    // Not followed, also by a path that is too long for one call.
+    // Links are not followed, also in paths that are too long for one call.
     let stat = if follow { stat(path)? } else { look_at(path)? };
     let modified = Time { seconds: stat.st_mtime, nanoseconds: stat.st_mtime_nsec as u32 };
     let times = Times { modified: Some(modified), ..Times::default() };
@@ -274,7 +272,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_lose_what_says_nothing() {
+    fn redundant_path_parts_are_removed() {
         for (name, expected) in [
             ("a/b", None),
             ("/a", None),

@@ -1,10 +1,10 @@
-//! Finds what was moved and copied: entries of one side alone whose content the other side has
-//! under another name.
+//! Finds moved and copied files: entries on one side only whose content the other side has under
+//! another name.
 //!
-//! Both are sorted by digest, and go side by side. Of a content that is there several times, an
-//! entry goes with the one that lies where the others of its folder went, then with one of the same
-//! file name, then with the next. So a folder of which many files are alike is one that was
-//! renamed.
+//! Both sides are sorted by digest and merged. If several entries have the same content, an entry
+//! is paired first with the one in the directory where the other files of its directory went, then
+//! with one of the same file name, then with the next one. So a directory with many equal files is
+//! still detected as renamed.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::HashMap;
@@ -12,11 +12,11 @@ use std::collections::HashMap;
 use super::side::{Number, Side, State};
 use crate::{Algorithm, digests_of};
 
-/// Shorter digests are alike by chance: of a million files with 32 bits, hundreds.
+/// Shorter digests collide by chance: hundreds of times among a million files with 32-bit digests.
 const ENOUGH: usize = 8;
 
-/// The algorithms by which contents are found: those that entries of both sides have, the one that
-/// most have first.
+/// Returns the algorithms to match contents by: those that entries of both sides have, the most
+/// frequent one first.
 fn algorithms(a: &Side, b: &Side) -> Vec<Algorithm> {
     let count = |side: &Side| {
         let mut counts = HashMap::<Algorithm, u32>::new();
@@ -31,16 +31,16 @@ fn algorithms(a: &Side, b: &Side) -> Vec<Algorithm> {
     both.into_iter().map(|(_, Reverse(algorithm))| algorithm).collect()
 }
 
-/// What became of the entries of one side alone.
+/// The matches of entries that are on one side only.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Matches {
-    /// From the first side to the second.
+    /// Moved files, from the first side to the second.
     pub(super) moved: Vec<(Number, Number)>,
-    /// Of the first side, which has it still or had it, and on the second.
+    /// Copied files: the original on the first side, and the copy on the second.
     pub(super) copied: Vec<(Number, Number)>,
 }
 
-/// Finds them among the entries that only the first side has, and those that only the second has.
+/// Finds matches among the entries that only one side has.
 pub(super) fn find(a: &Side, missing: &[Number], b: &Side, new: &[Number]) -> Matches {
     let mut matches = Matches::default();
     let algorithms = algorithms(a, b);
@@ -77,7 +77,7 @@ struct Search<'a> {
     a: &'a Side,
     b: &'a Side,
     algorithm: Algorithm,
-    /// The digest of nothing: files without content are alike, but none is a copy of another.
+    /// The digest of empty content. Empty files are equal, but not copies of each other.
     empty: Option<Vec<u8>>,
 }
 
@@ -90,10 +90,10 @@ impl<'a> Search<'a> {
         self.empty.as_deref() == Some(digest)
     }
 
-    /// Those with a digest, by that; those of one by their names.
+    /// Returns the entries with a digest, sorted by digest and then by name.
     fn sorted(&self, side: &'a Side, numbers: &[Number]) -> Vec<Number> {
         let is_known = |number: &Number| {
-            side.state(*number) == State::Known && !self.digest(side, *number).is_empty()
+            side.state(*number) == State::Comparable && !self.digest(side, *number).is_empty()
         };
         let mut numbers: Vec<_> = numbers.iter().copied().filter(is_known).collect();
         numbers.sort_by(|&one, &other| {
@@ -102,13 +102,13 @@ impl<'a> Search<'a> {
         numbers
     }
 
-    /// How many entries at the beginning have the digest of the first.
+    /// Returns the number of leading entries with the digest of the first one.
     fn run(&self, side: &'a Side, numbers: &[Number]) -> usize {
         let first = numbers.first().map(|&number| self.digest(side, number));
         numbers.iter().take_while(|&&number| Some(self.digest(side, number)) == first).count()
     }
 
-    /// Whether all that is known of both is the same.
+    /// Returns whether all known data of both entries are equal.
     fn agree(&self, a: Number, b: Number) -> bool {
         let sizes = (self.a.size(a), self.b.size(b));
         let same_size = !matches!(sizes, (Some(one), Some(other)) if one != other);
@@ -118,7 +118,7 @@ impl<'a> Search<'a> {
             })
     }
 
-    /// Pairs entries of one content.
+    /// Pairs entries with the same content.
     fn moved(&self, missing: &[Number], new: &[Number], moved: &mut Vec<(Number, Number)>) {
         let (missing, new) = (self.sorted(self.a, missing), self.sorted(self.b, new));
         let (mut missing, mut new) = (&missing[..], &new[..]);
@@ -145,7 +145,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// The same where there are several of one content.
+    /// Pairs entries if several have the same content.
     fn moved_alike(
         &self,
         ours: &[Number],
@@ -183,7 +183,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Pairs sorted entries whose file names are the same, and gives back the others.
+    /// Pairs sorted entries with equal file names, and returns the others.
     fn pair(
         &self,
         ours: Vec<Number>,
@@ -214,10 +214,10 @@ impl<'a> Search<'a> {
         (our_rest, their_rest)
     }
 
-    /// Finds for those that are left the first entry of the first side with their content.
+    /// Finds for the remaining entries the first entry of the first side with their content.
     fn copied(&self, left: &[Number], copied: &mut Vec<(Number, Number)>) {
-        /// The most entries with this digest, but of another size, that are looked at. There are
-        /// some by accident, or in a list that is made up.
+        /// The largest number of entries with this digest but a different size that are examined.
+        /// Such entries are collisions, or come from a forged list.
         const MOST_OTHERS: usize = 64;
         let left = self.sorted(self.b, left);
         if left.is_empty() {
@@ -226,7 +226,7 @@ impl<'a> Search<'a> {
         let mut originals = vec![None; left.len()];
         for a in 0..self.a.len() {
             let digest = self.digest(self.a, a);
-            if digest.is_empty() || self.a.state(a) != State::Known || self.is_empty(digest) {
+            if digest.is_empty() || self.a.state(a) != State::Comparable || self.is_empty(digest) {
                 continue;
             }
             let first = left.partition_point(|&b| self.digest(self.b, b) < digest);
@@ -248,7 +248,7 @@ fn file_name(name: &[u8]) -> &[u8] {
     memchr::memrchr(b'/', name).map_or(name, |slash| &name[slash + 1..])
 }
 
-/// Where folders went, as the files tell whose content is there once.
+/// The new places of directories, from files with unique content.
 struct Folders<'a>(HashMap<&'a [u8], &'a [u8]>);
 
 impl<'a> Folders<'a> {
@@ -259,11 +259,11 @@ impl<'a> Folders<'a> {
         }
         let mut counts: Vec<_> = counts.into_iter().collect();
         counts.sort_unstable_by_key(|&(folders, count)| (count, folders));
-        // The one where most files went comes last, and stays.
+        // The directory where most files went is last and is kept.
         Self(counts.into_iter().map(|((from, to), _)| (from, to)).collect())
     }
 
-    /// Where the file of this name is to be expected.
+    /// Returns the expected new name of a file.
     fn expected(&self, name: &[u8]) -> Option<Vec<u8>> {
         let mut end = name.len();
         loop {
@@ -275,8 +275,8 @@ impl<'a> Folders<'a> {
     }
 }
 
-/// The folders that two names lie in, less the folders at their ends that are called the same: of
-/// `a/b/x/f` and `c/x/f` they are `a/b` and `c`.
+/// Returns the directories of two names without their common trailing directories. For `a/b/x/f`
+/// and `c/x/f` these are `a/b` and `c`.
 pub(super) fn folders<'a>(from: &'a [u8], to: &'a [u8]) -> (&'a [u8], &'a [u8]) {
     let (mut from_end, mut to_end) = (from.len(), to.len());
     loop {
@@ -285,7 +285,7 @@ pub(super) fn folders<'a>(from: &'a [u8], to: &'a [u8]) -> (&'a [u8], &'a [u8]) 
             (Some(one), Some(other)) if from[one..from_end] == to[other..to_end] => {
                 (from_end, to_end) = (one, other);
             }
-            // A file that is called otherwise now tells nothing of its folder.
+            // A renamed file gives no information about its directory.
             _ if from_end == from.len() => return (b"", b""),
             _ => return (&from[..from_end], &to[..to_end]),
         }
@@ -297,7 +297,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn folders_end_where_the_names_differ() {
+    fn a_directory_move_stops_at_the_first_different_name() {
         for (from, to, expected) in [
             ("a/b/x/f", "c/x/f", ("a/b", "c")),
             ("a/f", "b/f", ("a", "b")),

@@ -1,4 +1,5 @@
-//! Compares two sides, each a list or a folder: what changed, moved, was copied, is new or missing.
+//! Compares two sides, each a list or a directory, and finds changed, moved, copied, new and
+//! missing files.
 //!
 //! ```text
 //! both sides are read into memory, packed and sorted         input.rs, side.rs
@@ -8,15 +9,16 @@
 //! what one side alone has is found by its content            matches.rs
 //! ```
 //!
-//! Two lists are compared without reading a file. Of two folders the files of one name and size are
-//! read, and those that may have been moved or copied: whose size is found among the files that the
-//! other side alone has. Beside a list without sizes all files are read.
+//! Two lists are compared without reading files. In two directories, files with the same name and
+//! size are read. Files that may have been moved or copied are read as well: those whose size
+//! occurs among the files that only the other side has. All files are read for a list without
+//! sizes.
 //!
-//! A file of a folder beside an ETag of several parts is read for the part sizes that are likely
+//! A file of a directory is compared with a multipart ETag by trying likely part sizes
 //! (`etags.rs`).
 //!
-//! Nothing is called equal unless a digest of both sides says so, or, where nothing was to be read,
-//! as [`Basis`] says.
+//! Files are equal only if a digest of both sides matches. Without reading files, the [`Basis`]
+//! tells what was compared.
 
 mod align;
 mod etags;
@@ -47,35 +49,36 @@ use matches::Matches;
 use plan::{NONE, Pair};
 use side::{Number, Side, State};
 
-/// What is compared.
+/// A side of a comparison.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Input {
-    /// A list. What it names is not read, unless the other side is a folder.
+    /// A list. Its files are not read, unless the other side is a directory.
     List(List),
-    /// A folder, with all files below it.
+    /// A directory with all files below it.
     Tree(PathBuf),
 }
 
-/// How sides are compared; made from [`Options::default`].
+/// The options of a comparison. Start from [`Options::default`].
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Options {
-    /// Look at names, sizes and, where both sides have them, times; read no file of a folder.
+    /// Whether to compare only names, sizes and, if both sides have them, times, without reading
+    /// files.
     pub quick: bool,
-    /// What two folders are compared by. The default is MD5.
+    /// The algorithm to compare two directories by. The default is MD5.
     pub algorithms: Algorithms,
-    /// Take the innermost folder that all names of a list lie in off them: for lists of another
-    /// copy. The folder's own path is taken off in any case.
+    /// Whether to remove the innermost common directory from the names of a list, for lists of
+    /// another copy. The path of the compared directory is always removed.
     pub strip: bool,
-    /// Which lines lists may hold.
+    /// The lines that lists may contain.
     pub dialect: Dialect,
-    /// The format of the lists. Without it each is recognised by its start.
+    /// The format of the lists. Without it the format of each list is detected by its start.
     pub from: Option<Kind>,
-    /// How files are cut whose ETag is of several parts, in a list beside a folder: what is tried
-    /// before what clients do. The default is none.
+    /// Part sizes to try first for multipart ETags, before those of known clients. The default is
+    /// none.
     pub part_sizes: Vec<PartSize>,
-    /// How folders are walked.
+    /// How directories are walked.
     pub walk: WalkOptions,
 }
 
@@ -93,35 +96,36 @@ impl Default for Options {
     }
 }
 
-/// How a file of one side compares with the other side.
+/// The class of a file in a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Class {
-    /// Both sides have it, with the same digests.
+    /// Both sides have the file, with equal digests.
     Equal,
-    /// Both sides have it, and nothing that was looked at differs, with [`Options::quick`]; its
-    /// [`Basis`] says what was. The contents may differ.
+    /// Both sides have the file, and the data compared with [`Options::quick`] are equal. The
+    /// [`Basis`] tells which data. The contents may differ.
     Alike,
-    /// Both sides have a file of that name, and they differ.
+    /// Both sides have a file of this name, and the files differ.
     Changed,
-    /// The first side has its content under a name that the second does not have.
+    /// The file was moved: the first side has its content under a name that the second side lacks.
     Moved,
-    /// The second side alone has it, and the first has its content under another name.
+    /// The file is a copy: only the second side has the name, and the first side has its content
+    /// under another name.
     Copied,
-    /// The second side alone has it.
+    /// Only the second side has the file.
     New,
-    /// The first side alone has it.
+    /// Only the first side has the file.
     Missing,
-    /// It could not be read.
+    /// The file could not be read.
     Unreadable,
-    /// It changed while it was read.
+    /// The file changed while it was read.
     ChangedWhileRead,
-    /// Both sides have it, and nothing tells whether they are alike.
+    /// Both sides have the file, and there are no data to compare.
     NotCompared,
 }
 
 impl Class {
-    /// Every class.
+    /// All classes.
     pub const ALL: [Self; 10] = [
         Self::Equal,
         Self::Alike,
@@ -135,7 +139,7 @@ impl Class {
         Self::NotCompared,
     ];
 
-    /// In a word or three: `changed while read`.
+    /// Returns the name of the class, such as `changed while read`.
     ///
     /// ```
     /// assert_eq!(lanesum_checksum::compare::Class::Moved.name(), "moved");
@@ -157,54 +161,55 @@ impl Class {
     }
 }
 
-/// What it rests on that files are equal, alike or changed.
+/// The data by which files were compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Basis {
-    /// Their digests.
+    /// The digests.
     Digest,
-    /// Their sizes: those that differ are different files; those that do not may be.
+    /// The sizes. Files of different sizes are different, and files of equal sizes may be
+    /// different.
     Size,
-    /// Their sizes and times of modification, with [`Options::quick`].
+    /// The sizes and modification times, with [`Options::quick`].
     SizeAndTime,
-    /// Nothing but their names, with [`Options::quick`].
+    /// Only the names, with [`Options::quick`].
     Name,
 }
 
-/// A file of one side or both.
+/// The result for a file of one or both sides.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Difference<'a> {
-    /// What became of it.
+    /// The class of the file.
     pub class: Class,
-    /// Its name: on the second side, but for what only the first has. Of a folder's file the path
-    /// below the folder.
+    /// The name on the second side, or on the first side if only that has the file. Names in a
+    /// directory are relative to it.
     pub name: &'a [u8],
-    /// Its name on the first side, where it was moved or copied.
+    /// The name on the first side, for moved and copied files.
     pub from: Option<&'a [u8]>,
-    /// Its size on the first side in bytes, where that is known.
+    /// The size on the first side in bytes, if known.
     pub size_before: Option<u64>,
-    /// Its size on the second side in bytes.
+    /// The size on the second side in bytes, if known.
     pub size: Option<u64>,
-    /// What decided, of equal, alike and changed files.
+    /// The compared data of equal, similar and changed files.
     pub basis: Option<Basis>,
-    /// Why it could not be read or compared.
+    /// The reason why the file could not be read or compared.
     pub reason: Option<&'a str>,
 }
 
-/// Which side could not be read, and why.
+/// The error of a side that could not be read.
 #[derive(Debug, thiserror::Error)]
 #[error("{error}")]
 #[non_exhaustive]
 pub struct SideError {
     /// 0 for the first side, 1 for the second.
     pub side: usize,
-    /// The reason, without the list's name.
+    /// The reason, without the name of the list.
     pub error: ListError,
 }
 
-/// Two sides whose names are known. Files are [read](Self::read), then it is [told](Self::finish)
-/// what became of them.
+/// A comparison of two sides whose names are known. First files are [read](Self::read), then the
+/// results are [returned](Self::finish).
 ///
 /// ```
 /// use std::fs;
@@ -242,10 +247,10 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    /// Reads lists and walks folders, the list first where there is one.
+    /// Reads lists and walks directories, lists first.
     ///
     /// # Errors
-    /// A list cannot be read, or is none. What is wrong in a folder is an entry.
+    /// Fails if a list cannot be read or is not a list. Errors within a directory are entries.
     pub fn prepare(inputs: &[Input; 2], options: &Options) -> Result<Self, SideError> {
         let [a, b] = align::read(inputs, options)?;
         let (sides, doubts) = ([a.side, b.side], [a.doubts, b.doubts]);
@@ -255,38 +260,38 @@ impl Comparison {
         Ok(Self { inputs, sides, doubts, pairs, plan, part_sizes, options })
     }
 
-    /// What in the lists and folders could not be used, of each side.
+    /// Returns the data of each side that could not be used.
     #[must_use]
     pub const fn doubts(&self) -> &[Doubts; 2] {
         &self.doubts
     }
 
-    /// How many entries each side has.
+    /// Returns the number of entries of each side.
     #[must_use]
     pub fn entries(&self) -> [usize; 2] {
         self.sides.each_ref().map(|side| side.len() as usize)
     }
 
-    /// The files that are to be read, for a total.
+    /// Returns the files to read, for a total.
     pub fn files(&self) -> impl Iterator<Item = PathBuf> + Send + use<> {
         self.plan.files(&self.inputs, &self.sides)
     }
 
-    /// How many files are to be read.
+    /// Returns the number of files to read.
     #[must_use]
     pub fn to_read(&self) -> usize {
         self.plan.len()
     }
 
-    /// Reads the files that decide something. The order of outcomes is this module's, whatever
-    /// [`delivery`](engine::Options::delivery) says.
+    /// Reads the files that are needed to decide. Ignores [`delivery`](engine::Options::delivery).
     pub fn read(&mut self, engine: &engine::Options) {
         let all = self.read_with(engine, None);
         debug_assert!(all, "it was not told to stop");
     }
 
-    /// The same, but `go_on` is asked about twenty times a second, on this thread, and ends it with
-    /// false. Whether all were read: otherwise nothing must be [told](Self::finish) of the files.
+    /// Reads the files like [`read`](Self::read), but calls `go_on` about twenty times per second
+    /// on this thread, and stops if it returns false. Returns whether all files were read. If not,
+    /// [`finish`](Self::finish) must not be called.
     #[must_use = "what was not read to its end tells nothing"]
     pub fn read_while(
         &mut self,
@@ -317,11 +322,12 @@ impl Comparison {
         is_read
     }
 
-    /// What became of each file.
+    /// Returns the result of each file.
     #[must_use]
     pub fn finish(self) -> Differences {
         let Self { sides, mut pairs, doubts, part_sizes, options, .. } = self;
-        // What may be in a folder of the other side that could not be read is neither.
+        // Files that may be in an unreadable directory of the other side are neither new nor
+        // missing.
         let alone = |side: usize| -> Vec<Number> {
             let numbers = pairs.iter().map(|pair| [pair.a, pair.b]);
             let alone = numbers.filter(|pair| pair[1 - side] == NONE && pair[side] != NONE);
@@ -342,7 +348,7 @@ impl Comparison {
     }
 }
 
-/// What became of each file of both sides.
+/// The results for all files of both sides.
 #[derive(Debug)]
 pub struct Differences {
     sides: [Side; 2],
@@ -353,26 +359,25 @@ pub struct Differences {
 }
 
 impl Differences {
-    /// The files, equal ones too, in byte order of their names.
+    /// Returns all files, including equal ones, in byte order of their names.
     pub fn iter(&self) -> impl Iterator<Item = Difference<'_>> {
         self.pairs.iter().map(|pair| self.difference(pair))
     }
 
-    /// What in the lists and folders could not be used, of each side.
+    /// Returns the data of each side that could not be used.
     #[must_use]
     pub const fn doubts(&self) -> &[Doubts; 2] {
         &self.doubts
     }
 
-    /// For how many files parts of so many bytes gave the ETag that a list has of them, by these
-    /// bytes.
+    /// Returns the number of files whose multipart ETag matched, by part size in bytes.
     #[must_use]
     pub const fn part_sizes(&self) -> &BTreeMap<u64, u64> {
         &self.part_sizes
     }
 
-    /// Folders that were renamed with all that was in them: nothing is left under the old name, and
-    /// nothing was under the new one.
+    /// Returns the directories that were renamed with all of their contents: nothing is left under
+    /// the old name, and nothing existed under the new one.
     #[must_use]
     pub fn folder_moves(&self) -> FolderMoves {
         let [a, b] = &self.sides;
@@ -380,8 +385,8 @@ impl Differences {
         folders::renamed(moved.filter_map(|it| Some((it.from?, it.name))), a.names(), b.names())
     }
 
-    /// The algorithms of which not one file that has content has the digest that both sides know,
-    /// though some have another: the digests of one side may be of another algorithm, or of a key.
+    /// Returns the algorithms whose digests differ for all nonempty files. The digests of one side
+    /// may have another algorithm or key.
     #[must_use]
     pub fn doubtful(&self) -> Algorithms {
         let [a, b] = &self.sides;
@@ -425,7 +430,7 @@ impl Differences {
         let given = iter::once((a, pair.a)).chain(iter::once((b, pair.b)));
         for (side, number) in given.filter(|&(_, number)| number != NONE) {
             match side.state(number) {
-                State::Known => {}
+                State::Comparable => {}
                 State::LeftOut => return (Class::NotCompared, None, Some("it is the list")),
                 State::PassedOver => {
                     let reason = "it exists, but is a link, or excluded";
@@ -455,7 +460,7 @@ impl Differences {
         }
     }
 
-    /// How two files of one name compare.
+    /// Returns the class of two files with the same name.
     fn both(&self, pair: &Pair) -> (Class, Option<Basis>, Option<&str>) {
         let [a, b] = &self.sides;
         let sizes = (a.size(pair.a), b.size(pair.b));

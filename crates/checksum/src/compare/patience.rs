@@ -1,14 +1,14 @@
-//! A run of the engine that its caller may end.
+//! A run of the engine that its caller can end.
 
 use std::iter;
 use std::time::{Duration, Instant};
 
 use crate::engine::{self, Job, Outcome};
 
-/// How long it goes on before the caller is asked whether to.
+/// The time after which the caller is asked whether to continue.
 const PATIENCE: Duration = Duration::from_millis(50);
 
-/// Gives each outcome to `take`; none where `go_on`, if there is one, said no before the end.
+/// Passes each outcome to `take`. Returns `None` if `go_on` returned false before the end.
 pub(super) fn run<T, I>(
     options: &engine::Options,
     jobs: I,
@@ -23,8 +23,8 @@ where
         engine::run(options, jobs).for_each(take);
         return Some(());
     };
-    // Where there is one job alone, and the engine sees it, this thread would do it, for as long as
-    // that takes.
+    // If the engine knew that there is a single job, it would run the job on this thread, which
+    // could not be interrupted.
     let mut jobs = jobs;
     let mut run = engine::run(options, iter::from_fn(move || jobs.next()));
     let mut asked = Instant::now();

@@ -1,4 +1,4 @@
-//! Which names belong together, and which files have to be read to tell what became of them.
+//! Pairs names of both sides, and plans which files to read.
 
 use std::cmp::Ordering;
 use std::path::PathBuf;
@@ -14,10 +14,10 @@ use crate::engine::{self, Job, Outcome, Source};
 use crate::etag::PartSize;
 use crate::{Algorithms, Error};
 
-/// The number of no entry.
+/// A number that is not an entry.
 pub(super) const NONE: Number = Number::MAX;
 
-/// An entry of the first side, one of the second, or one of each that belong together.
+/// An entry of the first side, an entry of the second side, or a pair of both.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pair {
     pub(super) a: Number,
@@ -25,7 +25,7 @@ pub(super) struct Pair {
     pub(super) link: Link,
 }
 
-/// Why two entries belong together.
+/// The reason why two entries are paired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Link {
     Name,
@@ -33,7 +33,7 @@ pub(super) enum Link {
     Copied,
 }
 
-/// All entries in the order of their names, those of one name together.
+/// All entries in order of their names, with equal names paired.
 pub(super) fn pairs([a, b]: &[Side; 2]) -> Vec<Pair> {
     let mut pairs = Vec::with_capacity(a.len().max(b.len()) as usize);
     let (mut one, mut other) = (0, 0);
@@ -52,7 +52,7 @@ pub(super) fn pairs([a, b]: &[Side; 2]) -> Vec<Pair> {
         };
         one += Number::from(pair.a != NONE);
         other += Number::from(pair.b != NONE);
-        // The list itself is no file of its folder, unless it says so.
+        // The list itself is not a file of its directory, unless it contains its own name.
         let is_left_out =
             |side: &Side, number| number == NONE || side.state(number) == State::LeftOut;
         if !(is_left_out(a, pair.a) && is_left_out(b, pair.b)) {
@@ -62,7 +62,7 @@ pub(super) fn pairs([a, b]: &[Side; 2]) -> Vec<Pair> {
     pairs
 }
 
-/// Puts what was moved or copied into one pair, in the place of its name on the second side.
+/// Joins moved and copied files into pairs, at the place of the name on the second side.
 pub(super) fn join(pairs: &mut Vec<Pair>, sides: &[Side; 2], found: &Matches) {
     if found.moved.is_empty() && found.copied.is_empty() {
         return;
@@ -84,13 +84,13 @@ pub(super) fn join(pairs: &mut Vec<Pair>, sides: &[Side; 2], found: &Matches) {
     });
 }
 
-/// Whether two times are the same, as far as the coarser of them tells.
+/// Returns whether two times are equal at the coarser precision.
 pub(super) fn same_time(one: Time, other: Time) -> bool {
     let is_coarse = one.nanoseconds == 0 || other.nanoseconds == 0;
     one.seconds == other.seconds && (is_coarse || one.nanoseconds == other.nanoseconds)
 }
 
-/// A file to be read.
+/// A file to read.
 #[derive(Clone, Copy, Debug)]
 struct Task {
     number: Number,
@@ -98,11 +98,11 @@ struct Task {
     algorithms: Algorithms,
 }
 
-/// The files to be read, in the order of their names.
+/// The files to read, in order of their names.
 #[derive(Debug)]
 pub(super) struct Plan {
     tasks: Arc<[Task]>,
-    /// Those that are read in parts.
+    /// The files to read in parts.
     etags: Arc<[EtagTask]>,
 }
 
@@ -131,7 +131,10 @@ impl Plan {
             }
             for side in [0, 1] {
                 let number = numbers[side];
-                if !is_tree[side] || number == NONE || sides[side].state(number) != State::Known {
+                if !is_tree[side]
+                    || number == NONE
+                    || sides[side].state(number) != State::Comparable
+                {
                     continue;
                 }
                 let mut algorithms = needed[side];
@@ -150,7 +153,7 @@ impl Plan {
         self.tasks.len() + self.etags.len()
     }
 
-    /// The folders of the sides, and the names in them.
+    /// Returns the directories of the sides, and their names.
     fn of(inputs: &[Input; 2], sides: &[Side; 2]) -> [(PathBuf, Arc<Names>); 2] {
         [0, 1].map(|side: usize| match &inputs[side] {
             Input::Tree(root) => (root.clone(), Arc::clone(sides[side].names())),
@@ -175,7 +178,7 @@ impl Plan {
         self.paths(inputs, sides).map(|(path, _)| path).chain(in_parts)
     }
 
-    /// Reads the files of which the other side knows an ETag of several parts.
+    /// Reads the files for which the other side has a multipart ETag.
     pub(super) fn read_parts(
         &self,
         inputs: &[Input; 2],
@@ -187,7 +190,8 @@ impl Plan {
         etags::read(&self.etags, Self::of(inputs, sides), sides, part_sizes, options, go_on)
     }
 
-    /// Reads the files, and notes on their sides what they are; none where it was not to go on.
+    /// Reads the files, and stores the results on their sides. Returns `None` if the caller stopped
+    /// the read.
     pub(super) fn read(
         &self,
         inputs: &[Input; 2],
@@ -212,7 +216,7 @@ impl Plan {
     }
 }
 
-/// The paths of the files to be read.
+/// Returns the paths of the files to read.
 struct Paths {
     tasks: Arc<[Task]>,
     next: usize,
@@ -235,7 +239,7 @@ impl Iterator for Paths {
     }
 }
 
-/// What of two files of one name has to be computed; nothing where their sizes tell already.
+/// Returns the algorithms to compute for two files of the same name. Empty if their sizes differ.
 fn by_name(
     sides: &[Side; 2],
     numbers: [Number; 2],
@@ -254,7 +258,7 @@ fn by_name(
     }
 }
 
-/// The file to be read where one of two files of one name is of an ETag of several parts.
+/// Returns the file to read if one of two files of the same name has a multipart ETag.
 fn by_etag(sides: &[Side; 2], numbers: [Number; 2], is_tree: [bool; 2]) -> Option<EtagTask> {
     let (tree, list) = match is_tree {
         [true, false] => (0, 1),
@@ -262,24 +266,24 @@ fn by_etag(sides: &[Side; 2], numbers: [Number; 2], is_tree: [bool; 2]) -> Optio
         _ => return None,
     };
     let sizes = [tree, list].map(|side: usize| sides[side].size(numbers[side]));
-    let is_known = |side: usize| sides[side].state(numbers[side]) == State::Known;
+    let is_known = |side: usize| sides[side].state(numbers[side]) == State::Comparable;
     let may_be_alike = !matches!(sizes, [Some(one), Some(other)] if one != other);
     let etag = sides[list].etag(numbers[list]).filter(|_| may_be_alike)?;
     let task = EtagTask::new(tree, numbers[tree], etag);
     task.filter(|_| is_known(tree) && is_known(list))
 }
 
-/// What has to be known of files that one side alone has, so that they are found on the other.
+/// The data needed to find files of one side only on the other side.
 struct Search {
-    /// What to compute; none where nothing can be found.
+    /// The algorithms to compute, or none if nothing can be found.
     algorithms: Algorithms,
-    /// Of each side the sizes of the entries that it alone has, and of all; sorted. None where some
-    /// are not known.
+    /// The sorted sizes of each side: of the entries that only it has, and of all. `None` if some
+    /// sizes are unknown.
     alone: [Sizes; 2],
     all: [Sizes; 2],
 }
 
-/// None: some are not known.
+/// `None`, because some are unknown.
 type Sizes = Option<Vec<u64>>;
 
 impl Search {
@@ -318,11 +322,11 @@ impl Search {
         }
     }
 
-    /// What to compute of an entry that need not be read for its name.
+    /// Returns the algorithms to compute for an entry that is not paired by name.
     fn algorithms(&self, sides: &[Side; 2], side: usize, numbers: [Number; 2]) -> Algorithms {
         let is_alone = numbers[1 - side] == NONE;
-        // What is new may be the copy of anything; what is there before may be the original of what
-        // is new.
+        // A new file may be a copy of any file, and an existing file may be the original of a new
+        // one.
         let candidates = match side {
             1 if !is_alone => return Algorithms::NONE,
             1 => &self.all[0],
@@ -342,7 +346,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_are_compared_as_far_as_both_go() {
+    fn times_are_compared_at_the_coarser_precision() {
         let time = |seconds, nanoseconds| Time { seconds, nanoseconds };
         assert!(same_time(time(1, 5), time(1, 5)) && same_time(time(1, 0), time(1, 5)));
         assert!(!same_time(time(1, 4), time(1, 5)) && !same_time(time(1, 0), time(2, 0)));

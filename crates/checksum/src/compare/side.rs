@@ -1,5 +1,5 @@
-//! One side of a comparison, packed: names one after another, digests one after another, and 48
-//! bytes for each entry. Ten million entries fit where a map of records would not.
+//! One side of a comparison in compact form: joined names, joined digests, and 48 bytes per entry.
+//! Ten million entries fit into memory that a map of records would exceed.
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -11,10 +11,10 @@ use lanesum_list::{Digests, Etag, Record, Time};
 
 use crate::{Algorithm, Algorithms, Digest};
 
-/// The number of an entry on its side, in the order of the names.
+/// The number of an entry on its side, in order of the names.
 pub(super) type Number = u32;
 
-/// The names of a side. What reads the files has them as well, on another thread.
+/// The names of a side. The thread that reads the files shares them.
 #[derive(Debug, Default)]
 pub(super) struct Names {
     bytes: Vec<u8>,
@@ -40,7 +40,7 @@ impl Names {
         &self.bytes[span.at as usize..][..span.length as usize]
     }
 
-    /// The place of the first name that is not less, among sorted ones.
+    /// Returns the position of the first name that is not less, among sorted names.
     fn lower_bound(&self, name: &[u8]) -> usize {
         self.spans.partition_point(|&span| self.of(span) < name)
     }
@@ -54,13 +54,13 @@ impl Names {
         self.find(name).is_some()
     }
 
-    /// Whether a name begins with these bytes.
+    /// Returns whether a name starts with these bytes.
     pub(super) fn has_prefix(&self, prefix: &[u8]) -> bool {
         let at = self.lower_bound(prefix);
         self.spans.get(at).is_some_and(|&span| self.of(span).starts_with(prefix))
     }
 
-    /// Up to so many of the names, evenly spread.
+    /// Returns up to `count` names, evenly spread.
     pub(super) fn sample(&self, most: usize) -> impl Iterator<Item = &[u8]> {
         let step = self.spans.len().div_ceil(most).max(1);
         self.spans.iter().step_by(step).map(|&span| self.of(span))
@@ -72,16 +72,16 @@ impl Names {
         self.spans.push(span);
     }
 
-    /// Whether all names begin with these bytes, or are seen from elsewhere all the same: with a
-    /// path from the root, where the prefix is not, relative ones can be seen from a folder.
+    /// Returns whether the prefix applies to all names: each one starts with it, or is absolute
+    /// while the prefix is relative or the reverse.
     pub(super) fn may_be_seen_from(&self, prefix: &[u8]) -> bool {
         let is_absolute = prefix.starts_with(b"/");
         let mut others = self.spans.iter().map(|&span| self.of(span));
         others.all(|name| name.starts_with(prefix) || name.starts_with(b"/") || !is_absolute)
     }
 
-    /// Sees the names from a folder: takes its path off those that have it, and puts the way out of
-    /// it before the others, so that none is taken for one in it.
+    /// Makes the names relative to a directory. Removes its path from names that have it, and adds
+    /// the path out of the directory to the others, so that none is taken for a name in it.
     pub(super) fn see_from(&mut self, prefix: &[u8]) {
         let depth = prefix.iter().filter(|&&byte| byte == b'/').count();
         for index in 0..self.spans.len() {
@@ -100,51 +100,52 @@ impl Names {
     }
 }
 
-/// What is known of a file but for its name.
+/// The data of a file except its name.
 #[derive(Clone, Copy, Debug)]
 struct Facts {
     size: u64,
     seconds: i64,
     nanoseconds: u32,
-    /// In the bytes of the digests.
+    /// The range in the bytes of the digests.
     digests_length: u16,
     state: State,
     digests_at: u64,
 }
 
-/// No size is known. No file is as large, but a list may say so: then it is one byte less.
+/// Marks an unknown size. No file has this size, and a list that claims it is read as one byte
+/// less.
 const NO_SIZE: u64 = u64::MAX;
-/// No time is known.
+/// Marks an unknown time.
 const NO_TIME: u32 = u32::MAX;
 
-/// Whether what is known of a file can be compared.
+/// Whether the data of a file can be compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State {
-    Known,
-    /// It could not be read; the reason is told by the side.
+    Comparable,
+    /// The file could not be read. The side has the reason.
     Unreadable,
     ChangedWhileRead,
-    /// Its list says two things about it.
+    /// The list has contradictory lines about the file.
     Contradictory,
-    /// It is not to be compared: the list itself, in a tree, or what a pattern leaves out.
+    /// The file is not compared: it is the list itself or excluded by a pattern.
     LeftOut,
-    /// It has not the ETag of the other side, whatever the part size.
+    /// The file does not match the ETag of the other side with any part size.
     OtherEtag,
-    /// It has not that ETag by any part size that was tried; the side tells of how many.
+    /// The file does not match the ETag with any tried part size. The side has the number of tries.
     OtherParts,
-    /// Its list names it, and the walk of the other side passed it over: a link for instance.
+    /// The list has the file, and the walk of the other side skipped it, for example a link.
     PassedOver,
 }
 
-/// The entries of a side. First they are [pushed](Self::push), then [sorted](Self::sort); after
-/// that a [`Number`] counts them in the order of their names.
+/// The entries of a side. They are first [pushed](Self::push) and then [sorted](Self::sort). After
+/// that a [`Number`] counts them in order of their names.
 #[derive(Debug, Default)]
 pub(super) struct Side {
     names: Arc<Names>,
     facts: Vec<Facts>,
-    /// Of each digest its algorithm's place in [`Algorithm::ALL`] and its bytes.
+    /// For each digest, the index of its algorithm in [`Algorithm::ALL`], and its bytes.
     digests: Vec<u8>,
-    /// Why entries could not be read.
+    /// The reasons why entries could not be read.
     reasons: HashMap<Number, String>,
 }
 
@@ -163,16 +164,16 @@ impl Side {
             nanoseconds: time.map_or(NO_TIME, |time| time.nanoseconds),
             digests_at,
             digests_length: (self.digests.len() as u64 - digests_at) as u16,
-            state: State::Known,
+            state: State::Comparable,
         });
     }
 
-    /// Before the names are shared.
+    /// Must be called before the names are shared.
     pub(super) fn names_mut(&mut self) -> &mut Names {
         Arc::get_mut(&mut self.names).expect("names are shared once they are sorted")
     }
 
-    /// Puts the entries in the order of their names, and makes one of those that have the same.
+    /// Sorts the entries by name, and merges those with equal names.
     pub(super) fn sort(&mut self) {
         let names = &self.names;
         if (1..names.len()).all(|index| names.get(index as u32 - 1) < names.get(index as u32)) {
@@ -236,7 +237,7 @@ impl Side {
         self.reasons.get(&number).map(String::as_str)
     }
 
-    /// Why the folder of this name, or one above it, could not be read, if that is so.
+    /// Returns why a directory, or one of its parents, could not be read, if so.
     pub(super) fn unread_folder(&self, name: &[u8]) -> Option<&str> {
         if self.reasons.is_empty() {
             return None;
@@ -258,9 +259,9 @@ impl Side {
         self.digests(number).find(|(its, _)| *its == algorithm).map(|(_, digest)| digest)
     }
 
-    /// The ETag of several parts, where there are no digests.
+    /// Returns the multipart ETag, if there are no digests.
     pub(super) fn etag(&self, number: Number) -> Option<Etag> {
-        let Known::Etag(etag) = entries(self.packed(number)).next()? else { return None };
+        let PackedValue::Etag(etag) = entries(self.packed(number)).next()? else { return None };
         Some(etag)
     }
 
@@ -268,7 +269,7 @@ impl Side {
         self.digests(number).map(|(algorithm, _)| algorithm).collect()
     }
 
-    /// Leaves out what matches.
+    /// Excludes matching entries.
     pub(super) fn leave_out(&mut self, matches: impl Fn(&[u8]) -> bool) {
         for number in 0..self.len() {
             if matches(self.name(number)) {
@@ -277,7 +278,7 @@ impl Side {
         }
     }
 
-    /// The first algorithm that needs a key.
+    /// Returns the first algorithm that needs a key.
     pub(super) fn keyed(&self) -> Option<Algorithm> {
         let all = (0..self.len()).flat_map(|number| self.digests(number));
         all.map(|(algorithm, _)| algorithm).find(|algorithm| algorithm.needs_key())
@@ -295,7 +296,7 @@ impl Side {
         (facts.digests_at, facts.digests_length, facts.size) = (at, length, size);
     }
 
-    /// Notes that a file has this ETag beside all that is known of it.
+    /// Adds an ETag to the data of a file.
     pub(super) fn set_etag(&mut self, number: Number, etag: &Etag) {
         let at = self.digests.len();
         pack_etag(&mut self.digests, etag);
@@ -321,10 +322,10 @@ fn pack(digests: &mut Vec<u8>, digest: &Digest) {
     digests.extend_from_slice(digest.as_bytes());
 }
 
-/// Stands before an ETag instead of an algorithm's place.
+/// Marks an ETag instead of the index of an algorithm.
 const ETAG: u8 = u8::MAX;
 
-/// Packs an ETag of several parts; nothing where it is not.
+/// Packs a multipart ETag. Other ETags are not packed.
 fn pack_etag(digests: &mut Vec<u8>, etag: &Etag) {
     if let Some(parts) = etag.parts {
         digests.push(ETAG);
@@ -333,13 +334,13 @@ fn pack_etag(digests: &mut Vec<u8>, etag: &Etag) {
     }
 }
 
-/// What is packed.
-enum Known<'a> {
+/// A packed value.
+enum PackedValue<'a> {
     Digest(Algorithm, &'a [u8]),
     Etag(Etag),
 }
 
-fn entries(mut packed: &[u8]) -> impl Iterator<Item = Known<'_>> {
+fn entries(mut packed: &[u8]) -> impl Iterator<Item = PackedValue<'_>> {
     std::iter::from_fn(move || {
         let (&place, rest) = packed.split_first()?;
         if place == ETAG {
@@ -347,23 +348,26 @@ fn entries(mut packed: &[u8]) -> impl Iterator<Item = Known<'_>> {
             let (digest, rest) = rest.split_at(Algorithm::Md5.digest_len());
             packed = rest;
             let parts = NonZeroU32::new(u32::from_le_bytes(*parts));
-            return Some(Known::Etag(Etag { digest: Digest::new(Algorithm::Md5, digest)?, parts }));
+            return Some(PackedValue::Etag(Etag {
+                digest: Digest::new(Algorithm::Md5, digest)?,
+                parts,
+            }));
         }
         let algorithm = Algorithm::ALL[usize::from(place)];
         let (digest, rest) = rest.split_at(algorithm.digest_len());
         packed = rest;
-        Some(Known::Digest(algorithm, digest))
+        Some(PackedValue::Digest(algorithm, digest))
     })
 }
 
 fn unpack(packed: &[u8]) -> impl Iterator<Item = (Algorithm, &[u8])> {
     entries(packed).filter_map(|known| match known {
-        Known::Digest(algorithm, digest) => Some((algorithm, digest)),
-        Known::Etag(_) => None,
+        PackedValue::Digest(algorithm, digest) => Some((algorithm, digest)),
+        PackedValue::Etag(_) => None,
     })
 }
 
-/// Adds what another line says of the same name.
+/// Adds the data of another line with the same name.
 fn merge(facts: &mut Facts, other: Facts, digests: &mut Vec<u8>) {
     let range = |facts: &Facts| {
         let at = facts.digests_at as usize;
@@ -376,8 +380,8 @@ fn merge(facts: &mut Facts, other: Facts, digests: &mut Vec<u8>) {
         facts.size != NO_SIZE && other.size != NO_SIZE && facts.size != other.size;
     let etag = |range: Range<usize>| {
         entries(&digests[range]).find_map(|known| match known {
-            Known::Etag(etag) => Some(etag),
-            Known::Digest(..) => None,
+            PackedValue::Etag(etag) => Some(etag),
+            PackedValue::Digest(..) => None,
         })
     };
     let other_etag = etag(more.clone());
@@ -408,7 +412,7 @@ fn merge(facts: &mut Facts, other: Facts, digests: &mut Vec<u8>) {
     }
     if contradicts || other.state == State::Contradictory {
         facts.state = State::Contradictory;
-    } else if facts.state == State::Known {
+    } else if facts.state == State::Comparable {
         facts.state = other.state;
     }
 }
@@ -423,7 +427,7 @@ mod tests {
     }
 
     #[test]
-    fn entries_are_sorted_and_those_of_one_name_are_one() {
+    fn entries_are_sorted_and_merged_by_name() {
         let mut side = Side::default();
         for (name, algorithm, byte) in [
             ("b", Algorithm::Md5, 1),
@@ -439,7 +443,7 @@ mod tests {
         let names: Vec<_> = (0..side.len()).map(|number| side.name(number)).collect();
         assert_eq!(names, [b"a", b"b", b"c"]);
         let states: Vec<_> = (0..3).map(|number| side.state(number)).collect();
-        assert_eq!(states, [State::Known, State::Known, State::Contradictory]);
+        assert_eq!(states, [State::Comparable, State::Comparable, State::Contradictory]);
         assert_eq!(side.digests(0).count(), 1);
         assert_eq!(side.digest(1, Algorithm::Md5), Some(&[1; 16][..]));
         assert_eq!(side.digest(1, Algorithm::Sha1), Some(&[3; 20][..]));
@@ -448,12 +452,12 @@ mod tests {
     }
 
     #[test]
-    fn two_sizes_of_one_name_contradict_each_other() {
+    fn two_sizes_of_one_name_conflict() {
         let of_size = |size| Record { size, ..Record::new("a") };
         for (sizes, size, state) in [
-            ([Some(1), Some(1)], Some(1), State::Known),
-            ([Some(1), None], Some(1), State::Known),
-            ([None, Some(2)], Some(2), State::Known),
+            ([Some(1), Some(1)], Some(1), State::Comparable),
+            ([Some(1), None], Some(1), State::Comparable),
+            ([None, Some(2)], Some(2), State::Comparable),
             ([Some(1), Some(2)], Some(1), State::Contradictory),
         ] {
             let mut side = Side::default();

@@ -1,4 +1,5 @@
-//! Which volume a folder is on, so that another one in its place is told apart.
+//! The identity of a directory: its volume and inode, so that a different directory in its place is
+//! detected.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -6,26 +7,26 @@ use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
-/// A folder's volume and its number there.
+/// The volume and the inode of a directory.
 ///
-/// The number of a device says nothing: it is another one at the next boot. A file system has an
-/// identifier of its own, which `statvfs` gives, but some kinds of them make it of the device. The
-/// UUID is the better one where udev links it in `/dev/disk/by-uuid`.
+/// A device number changes at the next boot, so it does not identify a volume. `statvfs` returns an
+/// identifier of the file system, but some file systems derive it from the device. The UUID is
+/// better, if udev links it in `/dev/disk/by-uuid`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DirectoryId {
-    /// `uuid=... fsid=...`, the first where it is known.
+    /// `uuid=... fsid=...`, with `uuid` only if it is known.
     pub volume: String,
-    /// Its number on that volume.
+    /// The inode number on that volume.
     pub inode: i64,
-    /// Good until the next mount only.
+    /// The device number, which is valid only until the next mount.
     pub device: u64,
 }
 
 impl DirectoryId {
-    /// That of a folder.
+    /// Returns the identity of a directory.
     ///
     /// # Errors
-    /// The system's, and that the path is no folder.
+    /// Fails with the error of the system, or if the path is not a directory.
     pub fn of(folder: &Path) -> io::Result<Self> {
         let metadata = fs::metadata(folder)?;
         if !metadata.is_dir() {
@@ -41,15 +42,15 @@ impl DirectoryId {
         Ok(Self { volume, inode: metadata.ino().cast_signed(), device: metadata.dev() })
     }
 
-    /// Whether the folder of this place is the one that was on this volume with this number.
+    /// Returns whether this directory is the one with the given volume and inode.
     #[must_use]
     pub fn is_that_of(&self, volume: &str, inode: i64) -> bool {
         self.inode == inode && is_same_volume(&self.volume, volume)
     }
 }
 
-/// Whether two descriptions are one volume's. Where one of them lacks the UUID, the other word
-/// decides.
+/// Returns whether two descriptions are of the same volume. If one of them lacks the UUID, the
+/// `fsid` decides.
 fn is_same_volume(one: &str, other: &str) -> bool {
     let word = |all: &str, key: &str| {
         all.split(' ').find_map(|word| word.strip_prefix(key).map(str::to_owned))
@@ -60,7 +61,7 @@ fn is_same_volume(one: &str, other: &str) -> bool {
     }
 }
 
-/// The UUID that udev knows of a block device.
+/// Returns the UUID that udev has for a block device.
 fn uuid_of(device: u64) -> Option<String> {
     let links = fs::read_dir("/dev/disk/by-uuid").ok()?;
     links.flatten().find_map(|link| {
@@ -74,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_uuid_decides_where_both_have_one() {
+    fn a_uuid_decides_if_both_have_one() {
         for (one, other, is_same) in [
             ("uuid=a fsid=1", "uuid=a fsid=2", true),
             ("uuid=a fsid=1", "uuid=b fsid=1", false),
@@ -86,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_is_where_it_was() {
+    fn a_directory_is_recognized_by_volume_and_inode() {
         let folder = tempfile::tempdir().unwrap();
         let id = DirectoryId::of(folder.path()).unwrap();
         assert!(DirectoryId::of(folder.path()).unwrap().is_that_of(&id.volume, id.inode));

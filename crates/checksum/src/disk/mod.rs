@@ -1,5 +1,5 @@
-//! What file systems tell of directories: what is mounted in them, which volume they are on, and
-//! what is at a path in them.
+//! Information about directories from the system: mounts below them, their volume, and the kind of
+//! an object at a path.
 
 mod directory;
 mod mounts;
@@ -9,4 +9,4 @@ mod probe;
 pub use directory::DirectoryId;
 pub use mounts::{MOUNT_TABLE, MountTable, Mounts, MountsError};
 pub use network::network_of;
-pub use probe::{Probe, There};
+pub use probe::{PathState, Probe};

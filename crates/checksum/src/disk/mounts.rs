@@ -1,5 +1,5 @@
-//! What is mounted below a folder, also of the same file system: `mount --bind` puts a folder or a
-//! single file there, and no number of a device tells.
+//! Finds mounts below a directory, including bind mounts of the same file system, which have the
+//! same device number.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -13,47 +13,47 @@ use rustix::io::Errno;
 
 use crate::error::message;
 
-/// Where the system tells of mounts.
+/// The mount table of the system.
 pub const MOUNT_TABLE: &str = "/proc/self/mountinfo";
 
-/// The system does not tell what is mounted.
+/// The error if the mount table cannot be read.
 #[derive(Debug, thiserror::Error)]
 #[error("{}, and nothing else tells what is mounted in a folder", message(.0))]
 pub struct MountsError(#[from] pub io::Error);
 
-/// The system's table of mounts, which tells when it changes.
+/// The mount table of the system, which reports changes.
 #[derive(Debug)]
 pub struct MountTable(File);
 
 impl MountTable {
-    /// Opens it.
+    /// Opens the mount table.
     ///
     /// # Errors
-    /// As of [`Mounts::below`].
+    /// Fails in the same cases as [`Mounts::below`].
     pub fn open() -> Result<Self, MountsError> {
         Ok(Self(File::open(MOUNT_TABLE)?))
     }
 
-    /// Whether something was mounted or unmounted since this was asked last, anywhere.
+    /// Returns whether anything was mounted or unmounted since the last call.
     #[must_use]
     pub fn has_changed(&self) -> bool {
-        // proc_pid_mounts(5): a change is an urgent event, told once.
+        // A change is an urgent event, reported once; see proc_pid_mounts(5).
         let mut table = [PollFd::new(&self.0, PollFlags::PRI)];
         poll(&mut table, Some(&Default::default())).is_ok_and(|changed| changed > 0)
     }
 }
 
-/// Paths below a folder where something is mounted, sorted.
+/// The sorted paths of mounts below a directory.
 #[derive(Debug, Default)]
 pub struct Mounts(Vec<Vec<u8>>);
 
 impl Mounts {
-    /// Those of a folder, whose path is without links.
+    /// Finds the mounts below a directory, whose path must have no links.
     ///
     /// # Errors
-    /// The system tells of no mounts: what one hides must not be taken for what was there.
+    /// Fails if the mount table cannot be read, because a mount could hide files.
     pub fn below(root: &Path) -> Result<Self, MountsError> {
-        // A root whose folder is elsewhere now has a link in its path, and the table has none.
+        // The path of a root may contain a link by now, and the table has no links.
         let root = &root.canonicalize().unwrap_or_else(|_| root.to_owned());
         let table = fs::read(MOUNT_TABLE)?;
         let mut mounts = points_below(&table, root.as_os_str().as_bytes());
@@ -63,7 +63,7 @@ impl Mounts {
         Ok(Self(mounts))
     }
 
-    /// The mount that a path below the folder is or is in.
+    /// Returns the mount that contains a path below the directory.
     #[must_use]
     pub fn over(&self, path: &[u8]) -> Option<&[u8]> {
         let is_over = |mount: &&Vec<u8>| {
@@ -72,32 +72,32 @@ impl Mounts {
         self.0.iter().find(is_over).map(|mount| &**mount)
     }
 
-    /// Their paths below the folder.
+    /// Returns the paths relative to the directory.
     pub fn iter(&self) -> impl Iterator<Item = &[u8]> {
         self.0.iter().map(|mount| &**mount)
     }
 
-    /// Their whole paths.
+    /// Returns the whole paths.
     #[must_use]
     pub fn paths(&self, root: &Path) -> Vec<PathBuf> {
         self.iter().map(|below| root.join(OsStr::from_bytes(below))).collect()
     }
 }
 
-/// Whether a mount is there still, and not hidden below another one: the table has both.
+/// Returns whether a mount still exists and is not hidden by another one. The table contains both.
 fn is_mounted(path: &Path) -> bool {
     let flags = AtFlags::SYMLINK_NOFOLLOW | AtFlags::NO_AUTOMOUNT;
     match statx(CWD, path, flags, StatxFlags::empty()) {
         Ok(stat) if stat.stx_attributes_mask.contains(StatxAttributes::MOUNT_ROOT) => {
             stat.stx_attributes.contains(StatxAttributes::MOUNT_ROOT)
         }
-        // An older system does not say, and another error tells no more than the table.
+        // Older systems do not support this, and other errors add nothing to the table.
         Ok(_) => true,
         Err(error) => error != Errno::NOENT && error != Errno::NOTDIR,
     }
 }
 
-/// The mount points below a folder that a table of mounts, proc_pid_mountinfo(5), tells of.
+/// Returns the mount points below a directory in a mount table; see proc_pid_mountinfo(5).
 fn points_below(table: &[u8], root: &[u8]) -> Vec<Vec<u8>> {
     let root = root.strip_suffix(b"/").unwrap_or(root);
     let below = |line: &[u8]| {
@@ -108,7 +108,7 @@ fn points_below(table: &[u8], root: &[u8]) -> Vec<Vec<u8>> {
     table.split(|&byte| byte == b'\n').filter_map(below).collect()
 }
 
-/// A path whose blanks, line ends and backslashes are written as `\040`.
+/// Decodes a path with octal escapes such as `\040`.
 fn unescaped(text: &[u8]) -> Vec<u8> {
     let mut path = Vec::with_capacity(text.len());
     let mut rest = text;
@@ -134,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn mounts_below_a_folder_are_found_in_the_table() {
+    fn mounts_below_a_directory_are_found() {
         let table = b"22 1 0:20 / / rw - ext4 /dev/a rw\n\
             23 22 0:21 / /data rw - ext4 /dev/b rw\n\
             24 22 0:21 /x /data/a\\040b\\134c rw shared:1 - ext4 /dev/b rw\n\
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_without_mounts_has_none() {
+    fn a_directory_without_mounts_has_none() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().canonicalize().unwrap();
         assert_eq!(Mounts::below(&path).unwrap().iter().count(), 0);

@@ -1,10 +1,10 @@
-//! File systems that come over a network. What processes share in memory, as for the log of a
-//! database, does not reach another machine.
+//! Detects network file systems, on which processes of different machines cannot share memory, for
+//! example for the log of a database.
 
 use std::io;
 use std::path::Path;
 
-/// Kinds of file systems that come over a network, by their number in statfs(2).
+/// Network file systems by their type number in statfs(2).
 const NETWORKS: [(u64, &str); 12] = [
     (0x6969, "NFS"),
     (0x517b, "SMB"),
@@ -20,12 +20,12 @@ const NETWORKS: [(u64, &str); 12] = [
     (0x0116_1970, "GFS2"),
 ];
 
-/// The kind of network file system that a path is on, if it is.
+/// Returns the kind of network file system that a path is on, if any.
 ///
 /// # Errors
-/// The system's.
+/// Fails with the error of the system.
 pub fn network_of(path: &Path) -> io::Result<Option<&'static str>> {
-    // 32 bits of it count, whatever the type of the field.
+    // Only 32 bits are significant, in any type of the field.
     let kind = rustix::fs::statfs(path)?.f_type as u64 & 0xffff_ffff;
     Ok(name(kind))
 }
@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn local_file_systems_are_none() {
+    fn local_file_systems_are_not_network_ones() {
         assert_eq!(network_of(Path::new("/")).unwrap().filter(|kind| *kind != "9P"), None);
         assert_eq!(network_of(Path::new("/proc")).unwrap(), None);
         assert_eq!([0x6969, 0xff53_4d42, 0xef53].map(name), [Some("NFS"), Some("CIFS"), None]);

@@ -1,4 +1,4 @@
-//! What is at a path below a folder, through no link and over no mount.
+//! Finds the kind of an object below a directory, without following links or crossing mounts.
 
 use std::ffi::OsStr;
 use std::io;
@@ -11,18 +11,18 @@ use rustix::io::Errno;
 
 use super::mounts::{Mounts, MountsError};
 
-/// What is at a path below a folder.
+/// The kind of the object at a path below a directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum There {
-    /// A regular file, or something that only reading it tells.
+pub enum PathState {
+    /// A regular file, or an object that must be read to find out.
     File,
-    /// No regular file, or a link is on the way.
+    /// Not a regular file, or a path through a link.
     Nothing,
-    /// Another file system is mounted there or on the way.
+    /// The path is or crosses a mount.
     Mounted,
 }
 
-/// Looks at paths below a folder.
+/// Examines paths below a directory.
 #[derive(Debug)]
 pub struct Probe {
     root: PathBuf,
@@ -31,40 +31,40 @@ pub struct Probe {
 }
 
 impl Probe {
-    /// Of this folder.
+    /// Makes a probe for a directory.
     ///
     /// # Errors
-    /// As of [`Mounts::below`].
+    /// Fails in the same cases as [`Mounts::below`].
     pub fn of(root: &Path) -> Result<Self, MountsError> {
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let directory = openat(CWD, root, flags, Mode::empty()).ok();
         Ok(Self { root: root.to_owned(), directory, mounts: Mounts::below(root)? })
     }
 
-    /// What is at a path below the folder.
+    /// Returns the kind of the object at a path below the directory.
     #[must_use]
-    pub fn look(&self, below: &[u8]) -> There {
+    pub fn look(&self, below: &[u8]) -> PathState {
         if self.mounts.over(below).is_some() {
-            return There::Mounted;
+            return PathState::Mounted;
         }
-        let Some(directory) = &self.directory else { return There::File };
+        let Some(directory) = &self.directory else { return PathState::File };
         let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let ways = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_XDEV;
         match openat2(directory, OsStr::from_bytes(below), flags, Mode::empty(), ways) {
-            Ok(file) if !fstat(&file).is_ok_and(|it| is_regular(it.st_mode)) => There::Nothing,
-            Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => There::Nothing,
-            Err(Errno::XDEV) => There::Mounted,
-            // An old system: links on the way are followed.
+            Ok(file) if !fstat(&file).is_ok_and(|it| is_regular(it.st_mode)) => PathState::Nothing,
+            Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => PathState::Nothing,
+            Err(Errno::XDEV) => PathState::Mounted,
+            // Old systems follow links in the path.
             Err(Errno::NOSYS | Errno::PERM) => self.look_simply(below),
-            Ok(_) | Err(_) => There::File,
+            Ok(_) | Err(_) => PathState::File,
         }
     }
 
-    fn look_simply(&self, below: &[u8]) -> There {
+    fn look_simply(&self, below: &[u8]) -> PathState {
         match self.root.join(OsStr::from_bytes(below)).symlink_metadata() {
-            Ok(it) if !it.is_file() => There::Nothing,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => There::Nothing,
-            _ => There::File,
+            Ok(it) if !it.is_file() => PathState::Nothing,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => PathState::Nothing,
+            _ => PathState::File,
         }
     }
 }

@@ -1,8 +1,8 @@
-//! Small files: read one behind the other into one memory, and hashed many at a time.
+//! Small files: read one after the other into one buffer, and hashed many at a time.
 //!
-//! A file that is there whole need not be a stream of a lane, which says piece by piece what comes
-//! next and stops the others when it ends. In memory ([`md5_many_into_with`]) many are sorted by
-//! their lengths and hashed in few large steps.
+//! A file that is completely in memory need not be a stream in a lane, which passes on pieces and
+//! stops the other lanes when it ends. [`md5_many_into_with`] sorts many messages by length and
+//! hashes them in few large steps.
 //!
 //! ```text
 //! read a file behind those that are there
@@ -11,8 +11,8 @@
 //! as many as the widest kernel has lanes, or nothing more to read: hash them
 //! ```
 //!
-//! After a file that was not small the next one is read into the buffer of a lane, and moves here
-//! if it is small. So nothing is moved where files of a kind follow each other.
+//! After a file that is not small, the next one is read into the buffer of a lane, and is moved
+//! here if it is small. So no bytes are moved among files of similar size.
 
 use std::io;
 use std::ops::Range;
@@ -25,31 +25,31 @@ use super::buffer::{Buffer, zeros};
 use super::read::is_memory_left;
 use crate::Error;
 
-/// Bytes of the largest file that counts as small.
+/// The size of the largest small file in bytes.
 pub(super) const SMALL: usize = 32 << 10;
 
-/// How many files are hashed at a time: as many as the widest kernel has lanes.
+/// The number of files that are hashed at a time: the number of lanes of the widest kernel.
 const MOST: usize = 64;
 
-/// Bytes behind which none begins: what is more would leave the second-level cache before it is
-/// hashed.
+/// The offset after which no file starts. More bytes would leave the second-level cache before they
+/// are hashed.
 const ROOM: usize = 512 << 10;
 
-/// For how many bytes of other files small ones wait for their like: a few milliseconds' worth.
+/// The number of bytes of other files that small ones wait for: a few milliseconds.
 const PATIENCE: u64 = 8 << 20;
 
-/// Bytes of a cache line.
+/// The size of a cache line in bytes.
 const LINE: usize = 64;
 
-/// Small files that are read and not yet hashed. `T` is whatever the outcome of a file needs.
+/// Small files that are read and not yet hashed. `T` is the data for the outcome of a file.
 pub(super) struct Batch<T> {
     /// Empty before the first file.
     memory: Box<[u8]>,
-    /// Each with the place of its bytes.
+    /// The files, each with the place of its bytes.
     files: Vec<(T, Range<usize>)>,
-    /// Whether the file before was small, so that the next one may be as well.
+    /// Whether the previous file was small, so that the next one is probably small as well.
     expects_more: bool,
-    /// What the worker had read, in bytes, when the first of these files came.
+    /// The number of bytes that the worker had read before the first of these files.
     since: u64,
 }
 
@@ -63,25 +63,25 @@ impl<T> Batch<T> {
         self.files.is_empty()
     }
 
-    /// Whether the next file is to be read here.
+    /// Returns whether to read the next file into the batch.
     pub(super) fn expects_more(&self) -> bool {
         self.expects_more
     }
 
-    /// Whether these are to be hashed before another file comes.
+    /// Returns whether to hash the files before the next one is read.
     pub(super) fn is_full(&self) -> bool {
         self.files.len() == MOST || self.end() > ROOM
     }
 
-    /// Whether these have waited for others for long enough, now that the worker has read so many
-    /// bytes.
+    /// Returns whether the files have waited long enough, given the number of bytes that the worker
+    /// has read.
     pub(super) fn is_late(&self, bytes: u64) -> bool {
         !self.is_empty() && bytes - self.since > PATIENCE
     }
 
-    /// Where the next file begins: at a cache line, and at another one of its page than its
-    /// neighbours of the same length. If they all began at the same one, the lines that the kernel
-    /// reads at a time would push each other out of the first-level cache.
+    /// Returns the start of the next file: a cache line at a different page offset than those of
+    /// its neighbours of the same length. At equal offsets, the lines that the kernel reads at a
+    /// time would evict each other from the first-level cache.
     fn end(&self) -> usize {
         match self.files.last() {
             None => self.memory.as_ptr().align_offset(LINE).min(LINE),
@@ -89,7 +89,7 @@ impl<T> Batch<T> {
         }
     }
 
-    /// Takes the memory for these files, if there is none yet; whether there is some now.
+    /// Allocates the memory for the files on first use. Returns whether there is memory.
     pub(super) fn reserve(&mut self) -> bool {
         if self.memory.is_empty()
             && is_memory_left()
@@ -100,18 +100,17 @@ impl<T> Batch<T> {
         !self.memory.is_empty()
     }
 
-    /// Where the next file goes: where its bytes begin, and [`Buffer::CAPACITY`] bytes from there
-    /// on.
+    /// Returns the start of the next file, and [`Buffer::CAPACITY`] bytes from there on.
     fn room(&mut self) -> (usize, &mut [u8]) {
         assert!(self.reserve(), "there is memory before a file is to come here");
         let end = self.end();
         (end, &mut self.memory[end..][..Buffer::CAPACITY])
     }
 
-    /// Reads the first bytes of a file, whose position stays at its beginning; gives their place.
+    /// Reads the first bytes of a file without moving its position. Returns their place.
     ///
     /// # Errors
-    /// The system's.
+    /// Fails with the error of the system.
     pub(super) fn read_first(&mut self, file: &OwnedFd) -> Result<Range<usize>, Error> {
         let (start, room) = self.room();
         let read =
@@ -119,21 +118,21 @@ impl<T> Batch<T> {
         Ok(start..start + read)
     }
 
-    /// Takes the bytes of a small file that was read elsewhere; gives their place.
+    /// Copies the bytes of a small file that was read elsewhere. Returns their place.
     pub(super) fn bring(&mut self, bytes: &[u8]) -> Range<usize> {
         let (start, room) = self.room();
         room[..bytes.len()].copy_from_slice(bytes);
         start..start + bytes.len()
     }
 
-    /// What was read here of a file that is not small.
+    /// Returns the bytes that were read here of a file that is not small.
     pub(super) fn give_back(&mut self, place: Range<usize>) -> &[u8] {
         self.expects_more = false;
         &self.memory[place]
     }
 
-    /// Adds a small file whose bytes were read or brought here; `bytes` is what the worker has read
-    /// in all.
+    /// Adds a small file whose bytes are in the batch. `bytes` is the total number that the worker
+    /// has read.
     pub(super) fn push(&mut self, file: T, place: Range<usize>, bytes: u64) {
         if self.is_empty() {
             self.since = bytes;
@@ -142,8 +141,7 @@ impl<T> Batch<T> {
         self.files.push((file, place));
     }
 
-    /// Hashes all files and takes them out; gives each with its bytes and its digest, in their
-    /// order.
+    /// Hashes and removes all files. Returns each with its bytes and its digest, in order.
     pub(super) fn hash(&mut self, backend: Backend, mut each: impl FnMut(T, &[u8], Md5Digest)) {
         if self.is_empty() {
             return;
@@ -167,7 +165,7 @@ mod tests {
         (0..length).map(|index| (index * 31 % 251 + length) as u8).collect()
     }
 
-    /// A file of this content.
+    /// Makes a file with a given content.
     fn file(content: &[u8]) -> OwnedFd {
         let mut file = tempfile::tempfile().unwrap();
         file.write_all(content).unwrap();
@@ -175,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn all_come_out_in_their_order_with_their_digests() {
+    fn a_batch_returns_digests_in_order() {
         let lengths = [5, 0, 4096, 4096, 55, 56, 64, SMALL, 1, 9000, SMALL - 1, 4095];
         for backend in Backend::available() {
             let mut batch = Batch::new();
@@ -201,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn there_is_room_until_it_is_full() {
+    fn a_batch_has_room_until_it_is_full() {
         for length in [SMALL - 64, SMALL] {
             let (mut batch, mut count) = (Batch::new(), 0);
             while !batch.is_full() {
@@ -215,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn neighbours_of_one_length_begin_at_different_lines_of_a_page() {
+    fn neighbours_of_equal_length_start_at_different_cache_lines() {
         for length in [1, 64, 1000, 4096, 8192] {
             let mut batch = Batch::new();
             let mut lines: Vec<_> = (0..MOST)
@@ -234,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn the_next_file_is_expected_to_be_as_the_one_before() {
+    fn the_next_file_is_expected_to_resemble_the_last() {
         let mut batch = Batch::new();
         assert!(!batch.expects_more());
         let place = batch.bring(b"abc");

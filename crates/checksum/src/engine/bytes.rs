@@ -1,14 +1,15 @@
-//! Digests of what is in memory.
+//! Digests of bytes in memory.
 
 use super::hashers::Hashers;
 use lanesum_list::Digests;
 
 use crate::{Algorithms, Error, Key};
 
-/// The digests of some bytes, in the order of [`Algorithm::ALL`](crate::Algorithm::ALL).
+/// Returns the digests of some bytes, in the order of [`Algorithm::ALL`](crate::Algorithm::ALL).
 ///
 /// # Errors
-/// [`Error::NoKey`] where an algorithm cannot do with the key, or not without one.
+/// Fails with [`Error::NoKey`] if an algorithm needs a key and `key` is missing or has the wrong
+/// length.
 ///
 /// ```
 /// use lanesum_checksum::{Algorithm, Key, digests_of};

@@ -1,4 +1,4 @@
-//! What all threads of a run have in common, and how each of them ends.
+//! The shared state of the threads of a run, and the end of each thread.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
@@ -14,7 +14,7 @@ use super::queue::JobQueue;
 use super::stop::Stop;
 use super::task::Worker;
 
-/// What the threads of a run share.
+/// The shared state of the threads of a run.
 #[derive(Debug)]
 pub(super) struct Core {
     pub(super) options: Options,
@@ -23,12 +23,12 @@ pub(super) struct Core {
     pub(super) devices: Arc<Devices>,
     pub(super) stop: Arc<Stop>,
     pub(super) panics: Panics,
-    /// FIFOs that were read to an end.
+    /// The FIFOs that were read to an end.
     pub(super) read_fifos: Mutex<HashSet<Inode>>,
 }
 
 impl Core {
-    /// `is_asked` is the outbox's.
+    /// Makes the state. `is_asked` is passed to the outbox.
     pub(super) fn new(options: Options, is_asked: bool) -> Arc<Self> {
         let workers = options.threads;
         let outbox = Outbox::new(options.delivery, is_asked);
@@ -44,8 +44,8 @@ impl Core {
         })
     }
 
-    /// Notes that a worker has ended, of the queue's unless it left that before. One that panics
-    /// ends the run: the outcomes of its jobs will not come, and are not waited for.
+    /// Records the end of a worker, also in the queue unless the worker left that before. A panic
+    /// of a worker ends the run, because the outcomes of its jobs are lost.
     pub(super) fn worker_ends(&self, in_queue: Option<Worker>) {
         if let Some(worker) = in_queue {
             self.queue.worker_ends(worker);
@@ -54,13 +54,13 @@ impl Core {
         self.outbox.worker_ends();
     }
 
-    /// Notes that a thread beside a worker has ended; as [`worker_ends`](Self::worker_ends).
+    /// Records the end of another thread, like [`worker_ends`](Self::worker_ends).
     pub(super) fn thread_ends(&self) {
         self.stop_after_panic();
         self.outbox.thread_ends();
     }
 
-    /// Stops the run where the thread that calls it panics.
+    /// Stops the run if the calling thread panics.
     pub(super) fn stop_after_panic(&self) {
         if thread::panicking() {
             self.panics.note();
@@ -72,6 +72,6 @@ impl Core {
         self.stop.set();
         self.queue.stop();
         self.outbox.wake_all();
-        self.devices.tell();
+        self.devices.notify();
     }
 }

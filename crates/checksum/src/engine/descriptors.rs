@@ -1,11 +1,10 @@
-//! What short files cost beside their bytes: numbers in the table of descriptors.
+//! Reduces the cost of file descriptors, which matters for short files.
 //!
-//! The threads of a process share that table, and then the kernel begins and ends every call with a
-//! lock. So a worker may have
-//! [a table of its own](own_table).
+//! The threads of a process share a descriptor table, so the kernel takes a lock in every call. A
+//! worker can have [its own table](own_table) instead.
 //!
-//! The kernel hands out the lowest descriptors that are free, so the short files of a round lie
-//! side by side, and one call [closes](Closing) them all.
+//! The kernel assigns the lowest free descriptors, so the short files of a round have consecutive
+//! ones, and one call [closes](Closing) all of them.
 
 #![expect(
     unsafe_code,
@@ -14,29 +13,30 @@
 
 use std::os::fd::{FromRawFd as _, IntoRawFd as _, OwnedFd, RawFd};
 
-/// Gives the calling thread a table of descriptors of its own, a copy of the one that it shared.
+/// Gives the calling thread its own descriptor table, a copy of the shared one.
 ///
-/// What other threads open from now on is not in it, and what this one opens is in no other; but
-/// for the threads that it starts itself.
+/// Files that other threads open later are not in it, and files that this thread opens are only in
+/// this table and in those of threads that it starts.
 pub(super) fn own_table() {
-    // No descriptor has this number, so none is closed. Unlike unshare(2) no container forbids it.
+    // No descriptor has this number, so none is closed. Containers do not forbid this call, unlike
+    // unshare(2).
     let none = libc::c_uint::MAX;
-    // SAFETY: nothing is closed, and what is open now stays open in the copy.
+    // SAFETY: nothing is closed, and open files stay open in the copy.
     let _ = unsafe { libc::syscall(libc::SYS_close_range, none, none, libc::CLOSE_RANGE_UNSHARE) };
-    // Linux before 5.9 has no such call; there all goes on with locks.
+    // Linux before 5.9 has no such call and continues to take locks.
 }
 
-/// Files to be closed: open descriptors that have no other owner.
+/// Files to close: open descriptors without another owner.
 #[derive(Default)]
 pub(super) struct Closing(Vec<RawFd>);
 
 impl Closing {
-    /// Takes files, to be closed with the others.
+    /// Adds files to close.
     pub(super) fn extend(&mut self, files: impl IntoIterator<Item = OwnedFd>) {
         self.0.extend(files.into_iter().map(OwnedFd::into_raw_fd));
     }
 
-    /// Closes all.
+    /// Closes all files.
     pub(super) fn close(&mut self) {
         self.0.sort_unstable();
         for run in self.0.chunk_by(|file, next| file + 1 == *next) {
@@ -44,10 +44,11 @@ impl Closing {
                 close_each(run);
                 continue;
             };
-            // SAFETY: every descriptor from the first to the last is in the run, so it is ours.
+            // SAFETY: every descriptor from the first to the last is in the run, so this value owns
+            // it.
             let status = unsafe { libc::syscall(libc::SYS_close_range, first, last, 0) };
             if status != 0 {
-                // Linux before 5.9, or forbidden.
+                // Linux before 5.9, or the call is forbidden.
                 close_each(run);
             }
         }
@@ -76,8 +77,8 @@ mod tests {
     use std::os::unix::net::UnixStream;
     use std::time::Duration;
 
-    /// Our ends of these streams are closed, or will be: a thread of another test that has given
-    /// itself a table of its own holds copies of them until it ends.
+    /// The ends of these streams are closed, or will be: a thread of another test with its own
+    /// table holds copies until it ends.
     fn assert_closed(others: &mut [UnixStream]) {
         for other in others {
             other.set_nonblocking(false).unwrap();
@@ -94,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_with_its_own_table_closes_nothing_of_others() {
+    fn a_thread_with_its_own_table_closes_only_its_files() {
         let (ours, other) = UnixStream::pair().unwrap();
         let (number, mut others) = (ours.as_raw_fd(), [other]);
         let close = || {
@@ -109,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn all_are_closed_and_nothing_between_them() {
+    fn only_the_given_descriptors_are_closed() {
         let (ours, mut others): (Vec<_>, Vec<_>) =
             (0..6).map(|_| UnixStream::pair().unwrap()).unzip();
         let mut closing = Closing::default();
@@ -128,10 +129,10 @@ mod tests {
     }
 
     #[test]
-    fn a_run_is_closed_too() {
+    fn consecutive_descriptors_are_closed() {
         let (ours, mut others): (Vec<_>, Vec<_>) =
             (0..40).map(|_| UnixStream::pair().unwrap()).unzip();
-        // Copies take the lowest free numbers, mostly side by side.
+        // Copies get the lowest free numbers, mostly consecutive ones.
         let copies: Vec<OwnedFd> =
             ours.iter().map(|file| file.try_clone().unwrap().into()).collect();
         drop(ours);

@@ -1,14 +1,13 @@
-//! The devices that long files come from, and from how many files at once each is read: no more
-//! than it likes ([`Width`]).
+//! The devices of long files, and the number of files that are read from each at once ([`Width`]).
 //!
-//! Only what comes from a medium counts: a file in the cache is read without asking. Whoever takes
-//! a cold one has a [`Turn`]; short files, which one read takes whole, share one for a round of
-//! them. What comes next is asked for ahead of what is hashed, each piece by itself, so that the
-//! device has it in one place. Once all of a turn is asked for the next one may begin to ask, if
-//! not too much is under way: so a disk goes from one file on to the next without a pause.
+//! Only reads from a medium count. A file in the cache is read without a permit. A worker that
+//! reads a cold file holds a [`Turn`]. Short files, which one read takes whole, share a turn for a
+//! round. Each piece is requested ahead of hashing, so that the device reads it in one place. Once
+//! all of a turn is requested, the next turn may start to request, unless too much is under way. So
+//! a disk continues with the next file without a pause.
 //!
-//! A worker that gets no turn goes on with what it has, and waits once it has nothing. No worker
-//! waits for ever: one that waits has no turn.
+//! A worker without a turn continues with its other files, and waits once it has none. No worker
+//! waits forever, because a waiting worker holds no turn.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -17,66 +16,66 @@ use std::time::{Duration, Instant};
 use super::Options;
 use super::width::Width;
 
-/// The most long files that are read side by side. More buffers leave the caches, which costs
-/// more than a wider kernel gains: with 64 instead of 32 two threads take 8 % longer for 2,000
-/// files of 1 MiB on a Zen 5.
+/// The largest number of long files that are read at once. More buffers exceed the caches, which
+/// costs more than a wider kernel gains: with 64 instead of 32, two threads on Zen 5 take 8 %
+/// longer for 2,000 files of 1 MiB.
 pub(super) const MOST_LONG: usize = 32;
 
-/// The number of a device, as a file's inode has it.
+/// The number of a device, as in the inode of a file.
 pub(super) type Number = u64;
 
-/// Bytes asked for ahead of what is hashed, of all files together: where a seek takes twelve
-/// milliseconds, and a second brings 180 MB, pieces of 21 MiB keep nine tenths of a disk's rate.
+/// The number of bytes requested ahead of hashing, for all files. On a disk with 180 MB/s and seeks
+/// of 12 ms, pieces of 21 MiB keep 90 % of the rate.
 const AHEAD: u64 = 64 << 20;
 
-/// The least that is asked for ahead, in bytes.
+/// The smallest request in bytes.
 const LEAST_AHEAD: u64 = 1 << 20;
 
-/// The most that may be under way before somebody else begins to ask, in bytes: for each file that
-/// the device likes to be read from at once, and of all.
+/// The largest number of bytes under way before another worker starts to request: per file that is
+/// read at once, and in total.
 const UNDER_WAY: (u64, u64) = (AHEAD / 2, 4 * AHEAD);
 
-/// A first read that waits for so long had to seek: half a rotation alone takes 4 ms. A solid disk
-/// needs a tenth of one, and storage that is far away but has many hands one or two.
+/// A first read that waits this long had to seek: half a rotation alone takes 4 ms. A solid-state
+/// disk takes 0.1 ms, and remote parallel storage 1 to 2 ms.
 pub(super) const SEEK: Duration = Duration::from_millis(4);
 
-/// A read that takes longer than this had to wait for the medium.
+/// A longer read had to wait for the medium.
 const WAITED: Duration = Duration::from_micros(500);
 
-/// How long a worker waits for room without a look at what else there is to do.
+/// The time that a worker waits for room before it looks for other work.
 const LONGEST_WAIT: Duration = Duration::from_millis(20);
 
-/// What a run found of the devices that files came from.
+/// The properties of the devices of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Media {
-    /// Whether any file came from a medium: what is in the cache tells nothing.
+    /// Whether any file came from a medium. Files in the cache give no information.
     pub were_read: bool,
-    /// How long the first read of a file took that had to seek, as on a rotating disk: 4 ms or
-    /// more. From then on files are read in the order in which they lie.
+    /// The duration of a first read that had to seek, as on a rotating disk: 4 ms or more. From
+    /// then on files are read in the order of their places.
     pub seek: Option<Duration>,
-    /// From how many long files at once each device is read by now; those are missing of which too
-    /// few came to tell.
+    /// The number of long files that are read at once from each device. Devices with too few files
+    /// are missing.
     pub at_once: Vec<AtOnce>,
 }
 
-/// From how many long files at once a device is read.
+/// The number of long files that are read at once from a device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct AtOnce {
-    /// The number of the device, as in a file's [`Inode`](lanesum_list::Inode).
+    /// The number of the device, as in the [`Inode`](lanesum_list::Inode) of a file.
     pub device: u64,
-    /// How many.
+    /// The number of files.
     pub files: usize,
 }
 
-/// All devices that cold files were met on.
+/// All devices with cold files.
 #[derive(Debug)]
 pub(super) struct Devices {
     state: Mutex<State>,
     changed: Condvar,
     begin: Instant,
-    /// The most files to be read at once from any.
+    /// The largest number of files to read at once from any device.
     most: usize,
 }
 
@@ -85,25 +84,25 @@ struct State {
     devices: BTreeMap<Number, Device>,
     /// Whether files came from any medium.
     is_cold: bool,
-    /// How long it took to go from one place to another, where that took long on any of them.
+    /// The duration of a long seek on any device.
     seek: Option<Duration>,
-    /// How often there was something new for who waits.
+    /// The number of changes for waiting workers.
     changes: Changes,
 }
 
-/// How often there was room for a reader again, or something to read.
+/// The number of times that room for a reader or something to read became available.
 pub(super) type Changes = u64;
 
 #[derive(Debug)]
 struct Device {
-    /// Turns that are taken, and of which more is still to be asked for.
+    /// The turns in use that have more to request.
     asking: usize,
-    /// Turns of long files.
+    /// The turns of long files.
     streams: usize,
-    /// Bytes asked for and not read yet.
+    /// The bytes requested and not read yet.
     under_way: u64,
     width: Width,
-    /// Held while something is asked for: what one asks for lies in one place.
+    /// Held during a request, so that a request is for one place.
     one_by_one: Arc<Mutex<()>>,
 }
 
@@ -126,7 +125,7 @@ impl State {
 }
 
 impl Devices {
-    /// Of a run with these options.
+    /// Makes the devices of a run with these options.
     pub(super) fn of(options: &Options) -> Arc<Self> {
         Arc::new(Self::new(options.threads * MOST_LONG))
     }
@@ -140,25 +139,25 @@ impl Devices {
         }
     }
 
-    /// Bytes of a device that were asked for and are not read yet.
+    /// Returns the bytes of a device that are requested and not read yet.
     pub(super) fn under_way(&self, number: Number) -> u64 {
         self.lock().device(number, self.most).under_way
     }
 
-    /// A turn, if there is room for one.
+    /// Returns a turn, if there is room for one.
     pub(super) fn try_turn(self: &Arc<Self>, number: Number) -> Option<Turn> {
         let mut state = self.lock();
         let device = state.device(number, self.most);
         device.has_room().then(|| self.turn(number, device))
     }
 
-    /// Whether any long file comes from a medium at present.
+    /// Returns whether any long file is being read from a medium.
     pub(super) fn are_read(&self) -> bool {
         self.lock().devices.values().any(|device| device.streams > 0)
     }
 
-    /// Notes that a first read took as long as a [`SEEK`]: unless it waited for what others had
-    /// asked for.
+    /// Records that a first read took as long as a [`SEEK`], unless it waited for requests of
+    /// others.
     pub(super) fn note_seek(&self, took: Duration) {
         let mut state = self.lock();
         if state.seek.is_none() && state.devices.values().all(|device| device.under_way == 0) {
@@ -166,12 +165,12 @@ impl Devices {
         }
     }
 
-    /// Notes that files come from a medium.
+    /// Records that files come from a medium.
     pub(super) fn note_cold(&self) {
         self.lock().is_cold = true;
     }
 
-    /// What was found so far.
+    /// Returns the properties found so far.
     pub(super) fn media(&self) -> Media {
         let state = self.lock();
         let at_once = |(number, device): (&Number, &Device)| {
@@ -184,26 +183,26 @@ impl Devices {
         }
     }
 
-    /// Whether the order in which files are read matters, and how many at once.
+    /// Returns whether the order and the number of files read at once matter.
     pub(super) fn have_seeks(&self) -> bool {
         self.lock().seek.is_some()
     }
 
-    /// What there was until now, for [`wait`](Self::wait).
+    /// Returns the current number of changes, for [`wait`](Self::wait).
     pub(super) fn changes(&self) -> Changes {
         self.lock().changes
     }
 
-    /// Waits until there is more than there was: room for a reader, or what was [told](Self::tell);
-    /// not for long, since a job may come that needs no room.
+    /// Waits for a change: room for a reader, or a [notification](Self::notify). Waits only
+    /// briefly, because a job may come that needs no room.
     pub(super) fn wait(&self, seen: Changes) {
         let nothing = |state: &mut State| state.changes == seen;
         let waited = self.changed.wait_timeout_while(self.lock(), LONGEST_WAIT, nothing);
         drop(waited.unwrap_or_else(PoisonError::into_inner));
     }
 
-    /// Tells those who wait that there is more to read, or nothing any more.
-    pub(super) fn tell(&self) {
+    /// Notifies waiting workers that there is more to read, or nothing more.
+    pub(super) fn notify(&self) {
         self.lock().changes += 1;
         self.changed.notify_all();
     }
@@ -214,13 +213,13 @@ impl Devices {
         Turn { devices, number, is_asking: true, is_stream: false, under_way: 0, one_by_one }
     }
 
-    /// The state, which no panic leaves half changed.
+    /// Returns the state, which is consistent even after a panic.
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// The right to read from a medium: a long file, or one short file after another.
+/// The permit to read from a medium: a long file, or short files one after the other.
 #[derive(Debug)]
 pub(super) struct Turn {
     devices: Arc<Devices>,
@@ -232,7 +231,7 @@ pub(super) struct Turn {
 }
 
 impl Turn {
-    /// The same for a long file.
+    /// Turns the permit into one for a long file.
     pub(super) fn for_stream(mut self) -> Self {
         if !self.is_stream {
             self.is_stream = true;
@@ -241,13 +240,13 @@ impl Turn {
         self
     }
 
-    /// Whether more is to be asked for.
+    /// Returns whether there is more to request.
     pub(super) fn is_asking(&self) -> bool {
         self.is_asking
     }
 
-    /// Asks the device for so many bytes by this call, and no other worker asks meanwhile; `is_all`
-    /// says that they are all. Then it is another worker's turn to ask.
+    /// Requests a number of bytes by a call, and keeps other workers from requesting meanwhile. If
+    /// `is_all`, the turn requests nothing more, and another worker may start.
     pub(super) fn ask(&mut self, bytes: u64, is_all: bool, ask: impl FnOnce()) {
         self.under_way += bytes;
         self.change(|device| device.under_way += bytes);
@@ -260,8 +259,8 @@ impl Turn {
         }
     }
 
-    /// Notes that so many bytes were read, and for how long they were waited for; gives how many to
-    /// ask for ahead of what is hashed.
+    /// Records the number of bytes read and the time waited for them. Returns the number of bytes
+    /// to request ahead of hashing.
     pub(super) fn read(&mut self, bytes: usize, waited: Duration) -> u64 {
         let now = self.devices.begin.elapsed();
         let bytes = bytes as u64;
@@ -275,12 +274,12 @@ impl Turn {
             (device.has_room() && !had_room, ahead.max(LEAST_AHEAD))
         });
         if has_more_room {
-            self.devices.tell();
+            self.devices.notify();
         }
         ahead
     }
 
-    /// Notes whether all that was asked for had come when half of it was used, as
+    /// Records whether all requested bytes had arrived when half of them were used, like
     /// [`Width::note_whether_in_time`].
     pub(super) fn note_whether_in_time(&self, is_in_time: bool) {
         let has_more_room = self.change(|device| {
@@ -289,14 +288,14 @@ impl Turn {
             device.has_room() && !had_room
         });
         if has_more_room {
-            self.devices.tell();
+            self.devices.notify();
         }
     }
 
     fn end_asking(&mut self) {
         if std::mem::take(&mut self.is_asking) {
             self.change(|device| device.asking -= 1);
-            self.devices.tell();
+            self.devices.notify();
         }
     }
 
@@ -313,7 +312,7 @@ impl Drop for Turn {
             device.streams -= usize::from(self.is_stream);
             device.under_way -= self.under_way;
         });
-        self.devices.tell();
+        self.devices.notify();
     }
 }
 
@@ -323,7 +322,7 @@ mod tests {
     use std::thread;
 
     #[test]
-    fn a_device_begins_with_one_reader_and_waits_for_no_other() {
+    fn a_device_starts_with_one_reader() {
         let devices = Arc::new(Devices::new(8));
         let turn = devices.try_turn(1).expect("no worker reads yet");
         assert!(devices.try_turn(1).is_none());
@@ -335,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn once_all_is_asked_for_the_next_may_ask_but_not_for_ever_more() {
+    fn the_next_reader_starts_when_all_bytes_are_requested() {
         let devices = Arc::new(Devices::new(8));
         let mut turns = Vec::new();
         for number in 0..3 {
@@ -356,7 +355,7 @@ mod tests {
     }
 
     #[test]
-    fn only_long_files_tell_that_more_may_be_cold() {
+    fn only_long_files_mark_the_device_as_read() {
         let devices = Arc::new(Devices::new(8));
         let turn = devices.try_turn(1).expect("room");
         assert!(!devices.are_read());
@@ -367,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn who_waits_hears_of_room_and_of_more_to_read() {
+    fn waiters_wake_for_room_and_for_more_to_read() {
         let devices = Arc::new(Devices::new(8));
         let turn = devices.try_turn(1).expect("room");
         for what in [Some(turn), None] {
@@ -376,7 +375,7 @@ mod tests {
                 let waiting = scope.spawn(|| devices.wait(seen));
                 match what {
                     Some(turn) => drop(turn),
-                    None => devices.tell(),
+                    None => devices.notify(),
                 }
                 waiting.join().unwrap();
             });
@@ -384,9 +383,9 @@ mod tests {
         assert!(devices.try_turn(1).is_some());
     }
 
-    /// As of storage with many hands, whose bytes a second grow with the readers.
+    /// As for parallel storage, whose rate grows with the number of readers.
     #[test]
-    fn a_device_that_gains_by_it_gets_more_readers() {
+    fn a_device_that_profits_gets_more_readers() {
         let devices = Arc::new(Devices::new(8));
         let begin = Instant::now();
         let mut turns = vec![devices.try_turn(1).expect("room")];

@@ -1,5 +1,5 @@
-//! The algorithms, computed one after another over the same bytes: those beside MD5 in a lane, and
-//! all of them where there is no lane.
+//! Computes several algorithms over the same bytes: all but MD5 for a file in a lane, and all
+//! algorithms for other files.
 
 use std::io::{self, ErrorKind};
 
@@ -15,21 +15,22 @@ use super::midstate::Midstate;
 use super::subtrees::Subtrees;
 use crate::{Algorithm, Algorithms, Digest, Error, Key};
 
-/// One computation for each of several algorithms; none by default.
+/// A set of computations, one per algorithm. Empty by default.
 #[derive(Default)]
 pub(super) struct Hashers(Vec<(Algorithm, Box<dyn Hasher>)>);
 
 impl Hashers {
     /// # Errors
-    /// [`Error::NoKey`] where an algorithm cannot do with the key, or not without one.
+    /// Fails with [`Error::NoKey`] if an algorithm needs a key and `key` is missing or has the
+    /// wrong length.
     pub(super) fn new(algorithms: Algorithms, key: Option<&Key>) -> Result<Self, Error> {
         Self::behind(algorithms, key, &Midstate::default())
     }
 
-    /// Computations that go on behind some bytes of a file.
+    /// Makes computations that continue after the first bytes of a file.
     ///
     /// # Errors
-    /// As of [`new`](Self::new); and that of one of the algorithms it is not known where it stands.
+    /// Fails as [`new`](Self::new) does, and if the state of an algorithm is missing.
     pub(super) fn behind(
         algorithms: Algorithms,
         key: Option<&Key>,
@@ -37,7 +38,7 @@ impl Hashers {
     ) -> Result<Self, Error> {
         let bytes = midstate.bytes();
         let begin = |algorithm| {
-            // An algorithm without a stored state gets an empty one, which no hasher takes.
+            // An algorithm without a stored state gets an empty one, which no hasher accepts.
             let state = (bytes > 0).then(|| midstate.of(algorithm).unwrap_or_default());
             let behind = state.map(|state| Behind { state, bytes });
             Ok((algorithm, hasher(algorithm, key, behind)?))
@@ -45,7 +46,8 @@ impl Hashers {
         algorithms.iter().map(begin).collect::<Result<_, _>>().map(Self)
     }
 
-    /// Where each stands, after whole stretches; `None` where one cannot tell.
+    /// Returns the state of each computation after whole chunks, or `None` if one has no
+    /// storable state.
     pub(super) fn save(&self) -> Option<Vec<(Algorithm, Vec<u8>)>> {
         self.0.iter().map(|(algorithm, hasher)| Some((*algorithm, hasher.save()?))).collect()
     }
@@ -60,14 +62,15 @@ impl Hashers {
     }
 }
 
-/// Where one of them stands behind the first bytes of a file.
+/// The state of one computation after the first bytes of a file.
 #[derive(Clone, Copy)]
 struct Behind<'m> {
     state: &'m [u8],
     bytes: u64,
 }
 
-/// How each algorithm is computed, beside its entry in [the table](lanesum_list::algorithm).
+/// How each algorithm is computed. Its other properties are in [the
+/// table](lanesum_list::algorithm).
 fn hasher(
     algorithm: Algorithm,
     key: Option<&Key>,
@@ -97,7 +100,7 @@ fn hasher(
                     |crc: &mut u32, bytes: &[u8]| *crc = crc32c::crc32c_append(*crc, bytes);
                 kept(crc, update, u32::to_be_bytes, |crc| Some(crc.to_be_bytes().into()))
             }),
-        // Of the others nothing is kept.
+        // The other algorithms have no storable state.
         _ if behind.is_some() => None,
         Algorithm::Blake3 => {
             let key = key.and_then(Key::of_32).ok_or_else(no_key)?;
@@ -120,7 +123,7 @@ fn hasher(
         Algorithm::Siphash13 => Some(siphash(SipHash13::new(of_16()?).hasher())),
         Algorithm::Siphash24Wide => Some(siphash_wide(SipHash24::new(of_16()?).hasher128())),
         Algorithm::Siphash13Wide => Some(siphash_wide(SipHash13::new(of_16()?).hasher128())),
-        // Those of the table are all computed in the tests.
+        // Tests compute all algorithms of the table.
         other => unreachable!("{other} has no line here"),
     };
     hasher.ok_or_else(|| {
@@ -129,7 +132,7 @@ fn hasher(
     })
 }
 
-/// A state from the beginning, or of what was kept; `None` of what was not kept so.
+/// Returns an initial state, or a stored one. Returns `None` for invalid stored bytes.
 fn begin<B, S>(
     behind: Option<B>,
     new: impl FnOnce() -> S,
@@ -145,7 +148,7 @@ fn md5_behind(Behind { state, bytes }: Behind<'_>) -> Option<Md5> {
     md5_midstate(state, bytes).map(Md5::from)
 }
 
-/// Where MD5 stands, of what was kept.
+/// Returns the stored state of MD5.
 fn md5_midstate(state: &[u8], bytes: u64) -> Option<lanesum_md5::Midstate> {
     lanesum_md5::Midstate::new(state.try_into().ok()?, bytes)
 }
@@ -181,18 +184,18 @@ fn siphash_wide<const C: usize, const D: usize>(state: SipHasher128<C, D>) -> Bo
     by(state, SipHasher128::update, |state| state.finalize().to_le_bytes())
 }
 
-/// The computation of one algorithm.
+/// The computation of an algorithm.
 trait Hasher: Send {
     fn update(&mut self, bytes: &[u8]);
 
-    /// The digest, as one of the algorithm that it is of.
+    /// Returns the digest of the algorithm.
     fn finalize(self: Box<Self>, algorithm: Algorithm) -> Digest;
 
-    /// Where it stands after a whole stretch, if that can be kept.
+    /// Returns the state after a whole chunk, if it can be stored.
     fn save(&self) -> Option<Vec<u8>>;
 }
 
-/// A computation as its crate has it, with its functions.
+/// A computation of another crate, with its functions.
 struct By<S, U, F, K> {
     state: S,
     update: U,
@@ -242,12 +245,12 @@ where
     }
 }
 
-/// Where MD5 stands in the lane of a file that goes on behind these bytes of it.
+/// Returns the state of MD5 for the lane of a file that continues after its first bytes.
 pub(super) fn md5_in_lane(midstate: &Midstate) -> Option<lanesum_md5::Midstate> {
     md5_midstate(midstate.of(Algorithm::Md5)?, midstate.bytes())
 }
 
-/// An MD5 digest as a digest of any algorithm.
+/// Converts an MD5 digest to a digest of any algorithm.
 pub(super) fn md5_digest(md5: Md5Digest) -> Digest {
     digest(Algorithm::Md5, md5.as_ref())
 }
@@ -260,9 +263,9 @@ fn digest(algorithm: Algorithm, bytes: &[u8]) -> Digest {
 mod tests {
     use super::*;
 
-    /// Digests of "abc" as published: RFC 1321, FIPS 180-4's examples, BLAKE3's test vectors are
-    /// for other inputs, so `b3sum`, `xxhsum -H2`, `-H3`, `-H1` and
-    /// `-H0`, RFC 3720's polynomial by `cksum -a crc32c`, and `rhash --crc32`.
+    /// Published digests of "abc": RFC 1321 and the examples of FIPS 180-4. The test vectors of
+    /// BLAKE3 have other inputs, so the rest is from `b3sum`, `xxhsum -H2`, `-H3`, `-H1` and `-H0`,
+    /// `cksum -a crc32c` (the polynomial of RFC 3720) and `rhash --crc32`.
     const ABC: [(Algorithm, &str); 12] = [
         (Algorithm::Md5, "900150983cd24fb0d6963f7d28e17f72"),
         (Algorithm::Sha1, "a9993e364706816aba3e25717850c26c9cd0d89d"),
@@ -283,7 +286,7 @@ mod tests {
     ];
 
     #[test]
-    fn digests_are_the_published_ones_however_the_bytes_come() {
+    fn digests_match_test_vectors_for_all_piece_sizes() {
         let mut hashers =
             Hashers::new(ABC.map(|(algorithm, _)| algorithm).into_iter().collect(), None).unwrap();
         hashers.update(b"");
@@ -303,9 +306,9 @@ mod tests {
         Ok(digests[0].to_string())
     }
 
-    /// The inputs of no byte and of one in BLAKE3's own test_vectors.json, `keyed_hash`.
+    /// The inputs of zero and one byte in `keyed_hash` of test_vectors.json of BLAKE3.
     #[test]
-    fn keyed_blake3_is_as_published() {
+    fn keyed_blake3_matches_its_test_vectors() {
         let key = b"whats the Elvish word for friend";
         for (content, digest) in [
             (&b""[..], "92b2b75604ed3c761f9d6f62392c8a9227ad0ea3f09573e783f1498a4ed60d26"),
@@ -318,7 +321,7 @@ mod tests {
     /// `openssl mac -macopt hexkey:000102030405060708090a0b0c0d0e0f -macopt size:8 SIPHASH`, and
     /// with `size:16`, of "abc"; with `-macopt c-rounds:1 -macopt d-rounds:3` for the others.
     #[test]
-    fn siphash_is_openssls() {
+    fn siphash_agrees_with_openssl() {
         let key: [u8; 16] = std::array::from_fn(|i| i as u8);
         for (algorithm, digest) in [
             (Algorithm::Siphash24, "a50720aa53fabc5d"),
@@ -331,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_that_does_not_fit_is_never_left_out() {
+    fn a_key_of_the_wrong_length_is_an_error() {
         for algorithm in Algorithm::ALL {
             let mut hashers = Hashers::new(algorithm.into(), None);
             assert_eq!(hashers.is_err(), algorithm.needs_key(), "{algorithm}");
@@ -341,7 +344,7 @@ mod tests {
         }
         let error = keyed(Algorithm::Blake3, &[1; 16], b"abc").unwrap_err();
         assert!(matches!(error, Error::NoKey(Algorithm::Blake3)), "{error}");
-        // Those without a key do not mind one.
+        // Algorithms without a key ignore it.
         assert_eq!(keyed(Algorithm::Md5, &[1; 16], b"abc").unwrap(), ABC[0].1);
     }
 }

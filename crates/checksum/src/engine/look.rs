@@ -1,4 +1,4 @@
-//! A file's beginning: what was opened, its first bytes, and a look at it.
+//! The start of a file: its kind, its first bytes, and its metadata.
 
 use std::io::{self, ErrorKind};
 use std::ops::Range;
@@ -15,15 +15,15 @@ use super::version::{FileVersion, is_made_up};
 use super::{Options, inode_of};
 use crate::{Algorithms, Error};
 
-/// What a path leads to.
+/// The kind of an opened object.
 pub(super) enum Opened {
     /// A regular file.
     Regular(Begun),
-    /// Something to be read alone: a FIFO, a device, a terminal.
+    /// An object to read alone: a FIFO, a device or a terminal.
     Other(OwnedFd),
 }
 
-/// Looks at what was opened.
+/// Examines an opened object.
 fn look(file: OwnedFd, Options { own_files, taken, .. }: &Options) -> Result<Opened, Error> {
     let stat = rustix::fs::fstat(&file).map_err(io::Error::from)?;
     match FileType::from_raw_mode(stat.st_mode) {
@@ -39,37 +39,36 @@ fn look(file: OwnedFd, Options { own_files, taken, .. }: &Options) -> Result<Ope
     }
 }
 
-/// A regular file that was looked at, and how much of it is in the buffer already.
+/// An examined regular file, and the number of its bytes in the buffer.
 pub(super) struct Begun {
     pub(super) file: OwnedFd,
     pub(super) version: FileVersion,
     pub(super) read: Range<usize>,
-    /// Somebody may be writing to it.
+    /// Whether another process may be writing to it.
     pub(super) has_writer: bool,
-    /// Which bytes of it are to be read, where that is not all.
+    /// The bytes to read, if not all.
     pub(super) part: Option<Range<u64>>,
-    /// What the computations over it begin with, where it is read over several days.
+    /// The initial state of the computations, for a file that is read in chunks.
     pub(super) behind: Option<Box<Midstate>>,
 }
 
 impl Begun {
-    /// Whether all is read: as much as the size says, unless it is a pseudo file, whose size says
-    /// nothing. (A file of nothing but a hole looks like one.)
+    /// Returns whether the whole file is read: as many bytes as its size, unless it is a pseudo
+    /// file, whose size is meaningless. A file that is only a hole looks like a pseudo file.
     pub(super) fn is_whole(&self) -> bool {
         let length = self.read.len() as u64;
         length > 0 && length == self.version.size() && self.version.has_blocks()
     }
 
-    /// Which bytes are to be read, as far as its size says.
+    /// Returns the bytes to read, according to the size.
     pub(super) fn range(&self) -> Range<u64> {
         self.part.clone().unwrap_or(0..self.version.size())
     }
 
-    /// What is computed over it by itself.
+    /// Returns the computations outside of a lane.
     ///
     /// # Errors
-    /// As of [`Hashers::behind`]; also where it is not known where one of them stands that is
-    /// computed in a lane.
+    /// Fails as [`Hashers::behind`] does, and if the state of an algorithm in a lane is missing.
     pub(super) fn hashers(
         &self,
         algorithms: Algorithms,
@@ -80,17 +79,17 @@ impl Begun {
         Hashers::behind(algorithms, options.key.as_ref(), behind)
     }
 
-    /// Where reading goes on, in bytes from the beginning of the file.
+    /// Returns the position to read from, in bytes from the start of the file.
     pub(super) fn position(&self) -> u64 {
         self.part.as_ref().map_or(self.read.len() as u64, |part| part.start)
     }
 }
 
-/// Looks at a file of which a part is to be read, and goes to where that begins.
+/// Examines a file of which a part is to be read, and seeks to the start of the part.
 ///
 /// # Errors
-/// The system's, [`Error::OwnOutput`], and [`Error::Changed`] of a file that ends before a stretch
-/// of it begins.
+/// Fails with the error of the system, with [`Error::OwnOutput`], or with [`Error::Changed`] if the
+/// file ends before the chunk starts.
 pub(super) fn look_at_part(
     file: OwnedFd,
     part: &Range<u64>,
@@ -101,7 +100,7 @@ pub(super) fn look_at_part(
     let Opened::Regular(mut begun) = look(file, options)? else {
         return Err(no_parts());
     };
-    // Its size says nothing of where a part of it would be.
+    // The size of a pseudo file does not tell the position of a part.
     if !begun.version.has_blocks() && is_made_up(&begun.file) {
         return Err(no_parts());
     }
@@ -111,7 +110,7 @@ pub(super) fn look_at_part(
         }
         begun.has_writer = lease::has_writer(&begun.file);
     }
-    // What begins behind the end is empty, wherever that is.
+    // A part after the end of the file is empty.
     let size = begun.version.size();
     let part = part.start.min(size)..part.end.min(size);
     rustix::fs::seek(&begun.file, SeekFrom::Start(part.start)).map_err(io::Error::from)?;
@@ -126,23 +125,21 @@ fn no_parts() -> Error {
     io::Error::new(ErrorKind::Unsupported, "only a regular file with a size has parts").into()
 }
 
-/// Reads the first bytes of what was opened, and looks at it then.
+/// Reads the first bytes of an opened object, and then examines it.
 ///
-/// Most files are small, and looking at them twice costs more than hashing them. If the
-/// last change was before it was opened, and its size is what was read, it is done with. Of a file
-/// that may have changed meanwhile nothing counts as read: it is read anew
-/// from a time on at which a change shows, and looked at once more in the end. What is read as it
-/// comes, a FIFO or a terminal, has no place to read from, and keeps what it holds. Where changes
-/// do not matter, it is looked at first.
+/// Most files are small, and examining them twice costs more than hashing them. A file is done if
+/// its last change was before it was opened and its size equals the bytes read. If a file may have
+/// changed meanwhile, the bytes read do not count. It is read again at a time at which a change
+/// would show, and examined again at the end. FIFOs and terminals have no read position and keep
+/// their bytes. If changes are ignored, the file is examined first.
 ///
-/// Whether somebody may be writing to it is asked where there is time for that: to ask costs half
-/// as much as all the rest with a small file, and such a one is read in some microseconds. So of
-/// what is whole it is asked only when it changed a moment ago.
+/// Asking for writers costs half as much as all other work for a small file, which is read in
+/// microseconds. So for a complete small file it is asked only if the file changed a moment ago.
 ///
-/// `read_first` reads and gives the place of what it read.
+/// `read_first` reads and returns the place of the bytes.
 ///
 /// # Errors
-/// The system's, and [`Error::OwnOutput`].
+/// Fails with the error of the system, or with [`Error::OwnOutput`].
 pub(super) fn read_and_look(
     file: OwnedFd,
     mut read_first: impl FnMut(&OwnedFd) -> Result<Range<usize>, Error>,
@@ -161,7 +158,7 @@ pub(super) fn read_and_look(
             begun.has_writer = lease::has_writer(&begun.file);
             return Ok(Opened::Regular(begun));
         }
-        // What is read of a pseudo file may not be there a second time.
+        // A second read of a pseudo file may return nothing.
         None if !begun.version.has_blocks() => return Ok(Opened::Regular(begun)),
         None => read_first(&begun.file)?,
     };
@@ -169,12 +166,12 @@ pub(super) fn read_and_look(
     if options.detect_changes && (!begun.is_whole() || begun.version.is_recent(shared.now.get())) {
         begun.has_writer = lease::has_writer(&begun.file);
         if begun.has_writer {
-            // To be read as it comes, and looked at in the end.
+            // Read to its end, and examined at the end.
             begun.read = 0..0;
         }
     }
     if !begun.read.is_empty() && !begun.is_whole() {
-        // From there on it is read as it comes.
+        // It is read sequentially from there.
         let next = SeekFrom::Start(begun.read.len() as u64);
         rustix::fs::seek(&begun.file, next).map_err(io::Error::from)?;
     }
@@ -189,7 +186,7 @@ mod tests {
     use crate::engine::version::stamping_clock;
 
     #[test]
-    fn a_file_is_read_when_a_change_would_show() {
+    fn a_fresh_file_is_read_only_after_the_clock_ticks() {
         let shared = LaneShared::new(&std::sync::Arc::default(), None, None);
         let mut buffer = Buffer::new(0, LaneReader::Read);
         for round in 0..20 {
@@ -204,9 +201,9 @@ mod tests {
                 panic!("a regular file")
             };
             if shared.is_stamped_here(begun.version.device(), &begun.file) {
-                assert!(begun.version.tells_from(stamping_clock()), "{round}");
-                // Only what was read after that counts.
-                assert!(begun.read.is_empty() || begun.version.tells_from(shared.now.get()));
+                assert!(begun.version.distinguishes(stamping_clock()), "{round}");
+                // Only bytes read after that count.
+                assert!(begun.read.is_empty() || begun.version.distinguishes(shared.now.get()));
             }
         }
     }

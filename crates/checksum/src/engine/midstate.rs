@@ -1,22 +1,22 @@
-//! Where the computations over a file stand after its first bytes: what lets a file be read over
-//! several days.
+//! The state of computations after the first bytes of a file, so that a long file can be read in
+//! several runs.
 
 use lanesum_list::{Algorithm, Algorithms, Digest};
 
 use super::hashers::Hashers;
-use super::subtrees::STRETCH;
+use super::subtrees::CHUNK_LEN;
 
-/// Where the computations over a file stand after its first bytes, whole [stretches](STRETCH). It
-/// tells as much of these as their digests would.
+/// The state of the computations over a file after its first bytes, which are whole
+/// [chunks](CHUNK_LEN). It reveals as much about these bytes as their digests would.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Midstate {
     bytes: u64,
-    /// In the order of [`Algorithm::ALL`]; none before the first byte.
+    /// The states in the order of [`Algorithm::ALL`], empty before the first byte.
     states: Vec<(Algorithm, Vec<u8>)>,
 }
 
 impl Midstate {
-    /// Of computations that stand so behind these bytes, and of the one in the lane.
+    /// Makes a midstate of computations after these bytes, and of the one in the lane.
     pub(super) fn new(
         bytes: u64,
         mut states: Vec<(Algorithm, Vec<u8>)>,
@@ -27,21 +27,21 @@ impl Midstate {
         Self { bytes, states }
     }
 
-    /// Whether there is one of every of these algorithms, as far as the crates go that compute
-    /// them: not of the XXH ones, nor of those that take a key.
+    /// Returns whether all of these algorithms have a storable state. The XXH algorithms and those
+    /// with a key have none.
     #[must_use]
     pub fn exists_of(algorithms: Algorithms) -> bool {
-        // Those that need a key cannot even begin without one.
+        // Algorithms that need a key cannot start without one.
         Hashers::new(algorithms, None).is_ok_and(|hashers| hashers.save().is_some())
     }
 
-    /// How many bytes led to it.
+    /// Returns the number of bytes before this state.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// The algorithms that it is of; none before the first byte.
+    /// Returns the algorithms of the state, none before the first byte.
     #[must_use]
     pub fn algorithms(&self) -> Algorithms {
         self.states.iter().map(|&(algorithm, _)| algorithm).collect()
@@ -51,7 +51,7 @@ impl Midstate {
         self.states.iter().find(|(of, _)| *of == algorithm).map(|(_, state)| &**state)
     }
 
-    /// As bytes, for [`from_bytes`](Self::from_bytes).
+    /// Returns the state as bytes, for [`from_bytes`](Self::from_bytes).
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = self.bytes.to_le_bytes().to_vec();
@@ -65,7 +65,7 @@ impl Midstate {
         bytes
     }
 
-    /// What [`to_bytes`](Self::to_bytes) made; `None` of anything else.
+    /// Parses the bytes of [`to_bytes`](Self::to_bytes). Returns `None` for other bytes.
     #[must_use]
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let (length, mut rest) = bytes.split_first_chunk()?;
@@ -75,7 +75,7 @@ impl Midstate {
             states.push((name.parse().ok()?, take_part(&mut rest)?.to_vec()));
         }
         let midstate = Self { bytes: u64::from_le_bytes(*length), states };
-        let is_whole = midstate.bytes.is_multiple_of(STRETCH);
+        let is_whole = midstate.bytes.is_multiple_of(CHUNK_LEN);
         let is_sorted = midstate.states.is_sorted_by(|(one, _), (other, _)| one < other);
         let is_begun = midstate.bytes > 0;
         let is_usable = is_begun != midstate.states.is_empty()
@@ -84,7 +84,7 @@ impl Midstate {
     }
 }
 
-/// Takes a part off that says how long it is.
+/// Splits off a part with a length prefix.
 fn take_part<'b>(bytes: &mut &'b [u8]) -> Option<&'b [u8]> {
     let (length, rest) = bytes.split_first_chunk()?;
     let (part, rest) = rest.split_at_checked(u16::from_le_bytes(*length).into())?;
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn those_that_have_one_are_named() {
+    fn algorithms_with_a_midstate_are_listed() {
         let names: Vec<_> = of_all().iter().map(Algorithm::name).collect();
         let expected = ["md5", "sha1", "sha224", "sha256", "sha512", "blake3", "crc32c", "crc32"];
         assert_eq!(names, expected);
@@ -109,26 +109,26 @@ mod tests {
     }
 
     #[test]
-    fn it_is_read_as_it_was_written_and_nothing_else_is() {
+    fn a_midstate_round_trips_and_invalid_ones_fail() {
         assert_eq!(
             Midstate::from_bytes(&Midstate::default().to_bytes()),
             Some(Midstate::default())
         );
         let mut hashers = Hashers::new(of_all(), None).unwrap();
-        let stretch = vec![7; STRETCH as usize];
-        hashers.update(&stretch);
-        let midstate = Midstate::new(STRETCH, hashers.save().unwrap(), None);
+        let chunk = vec![7; CHUNK_LEN as usize];
+        hashers.update(&chunk);
+        let midstate = Midstate::new(CHUNK_LEN, hashers.save().unwrap(), None);
         let bytes = midstate.to_bytes();
         assert_eq!(Midstate::from_bytes(&bytes), Some(midstate));
         for end in 0..bytes.len() {
-            // Fewer algorithms are a midstate as well.
+            // A midstate may have fewer algorithms.
             if let Some(part) = Midstate::from_bytes(&bytes[..end]) {
                 assert!(!part.algorithms().is_empty() && part.algorithms() != of_all(), "{end}");
             }
         }
         let mut other = bytes.clone();
         other[0] = 1;
-        assert_eq!(Midstate::from_bytes(&other), None, "no whole stretch");
+        assert_eq!(Midstate::from_bytes(&other), None, "no whole chunk");
         other[..8].fill(0);
         assert_eq!(Midstate::from_bytes(&other), None, "states of nothing");
         other = bytes;

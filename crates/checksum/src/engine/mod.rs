@@ -1,4 +1,4 @@
-//! Reads and hashes many inputs at once and gives the outcomes to the caller's thread.
+//! Reads and hashes many inputs at once, and returns the outcomes on the thread of the caller.
 //!
 //! ```text
 //! jobs (an iterator, pulled by a thread of its own)                 run.rs
@@ -13,12 +13,12 @@
 //!   -> the caller, for whom the run is an iterator                  run.rs
 //! ```
 //!
-//! Each worker thread owns its lanes, its batch of small files, their memory and their descriptors;
-//! workers meet at two locks only, one around the jobs that wait and one around the outcomes, each
-//! taken once for many files; and where those come from a medium, at a third around its devices.
-//! All that they share is in `core.rs`, and what they hand to one another in `task.rs`. What is not
-//! a regular file is read by a thread beside the worker, one after another (`serial.rs`), so that a
-//! FIFO whose writer never comes holds up no lane.
+//! Each worker thread owns its lanes, its batch of small files, their memory and their descriptors.
+//! Workers share two locks, one for the waiting jobs and one for the outcomes, which they take once
+//! for many files. If files come from a medium, there is a third lock for its devices. `core.rs`
+//! has the shared state, and `task.rs` the messages between threads. Other inputs than regular
+//! files are read one after the other by a separate thread (`serial.rs`), so a FIFO without a
+//! writer does not delay any lane.
 //!
 //! ```
 //! use lanesum_checksum::{Algorithm, Job, Source, engine};
@@ -91,63 +91,69 @@ pub use midstate::Midstate;
 pub use pace::Pace;
 pub use pressure::Pressure;
 pub use read::Io;
-pub use subtrees::STRETCH;
+pub use subtrees::CHUNK_LEN;
 pub(crate) use version::FileVersion;
 
 pub use run::{Run, Stopped, Stopper, Totals, run};
 
-/// One thing to do.
+/// A job: an input to read and the algorithms to compute.
 #[derive(Clone, Debug)]
 pub struct Job<T> {
-    /// What to read.
+    /// The input.
     pub source: Source,
-    /// What to compute, all in one read.
+    /// The algorithms to compute, in one read.
     pub algorithms: Algorithms,
-    /// Whatever the caller wants back with the outcome.
+    /// Any data to return with the outcome.
     pub context: T,
 }
 
-/// Where the bytes come from.
+/// The input of a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Source {
-    /// Nowhere: the job only keeps its place in the order (a warning, the end of a list).
+    /// No input. The job only keeps its place in the order, for example for a warning or the end of
+    /// a list.
     Nothing,
     /// Standard input.
     Stdin,
-    /// A file. Regular ones are read many at once; others (a FIFO, a device, a terminal) one after
-    /// another in the order of the jobs, without holding the regular ones up.
+    /// A file. Many regular files are read at once. Others (a FIFO, a device, a terminal) are read
+    /// one after the other in the order of the jobs, without delaying regular files.
     Path(PathBuf),
-    /// A file that a moment ago was known to be a regular one, as a [walk](crate::walk) knows of
-    /// what it finds. If it has become something else it is [`Error::Changed`], and not read.
+    /// A file that was known to be a regular one a moment ago, for example from a
+    /// [walk](crate::walk). If it is no longer a regular file, the outcome is [`Error::Changed`]
+    /// and nothing is read.
     Regular(PathBuf),
-    /// A part of a regular file: `length` bytes from `offset` on, or as many as there are. Parts of
-    /// one file are jobs like any others; each is checked for changes as the whole file is. A part
-    /// of what is no regular file, and any part with [`Io::Direct`], is [`Error::Io`].
+    /// A part of a regular file: up to `length` bytes from `offset` on. Each part is checked for
+    /// changes like a whole file. Parts of other files, and all parts with [`Io::Direct`], are
+    /// [`Error::Io`].
     Extent {
         /// The file.
         path: PathBuf,
-        /// Where the part begins, in bytes from the beginning of the file.
+        /// The start of the part in bytes from the start of the file.
         offset: u64,
-        /// Its length in bytes.
+        /// The length of the part in bytes.
         length: u64,
     },
-    /// The next [`STRETCH`] bytes of a regular file, behind those that led to a midstate; what of
-    /// the algorithms has [none](Midstate::exists_of) is [`Error::Io`]. Where the file goes on
-    /// behind them, [`Hashed::midstate`] is what comes of it; at its end the digests of all of it.
-    /// It is checked for changes as the whole file is, but for those between two stretches: whoever
-    /// goes on sees to it that times, size and inode are what they were. A file that ends before
-    /// the stretch begins is [`Error::Changed`]. Not with [`Io::Direct`].
-    Stretch {
+    /// The next [`CHUNK_LEN`] bytes of a regular file after a midstate. If the file continues after
+    /// them, the result is [`Hashed::midstate`]. At the end of the file the result is the digests
+    /// of the whole file.
+    ///
+    /// The file is checked for changes during the chunk. The caller must check that times, size
+    /// and inode did not change between chunks. Errors:
+    ///
+    /// - [`Error::Io`] for algorithms without a [midstate](Midstate::exists_of), and with
+    ///   [`Io::Direct`];
+    /// - [`Error::Changed`] if the file ends before the chunk starts.
+    Chunk {
         /// The file.
         path: PathBuf,
-        /// What is behind; the default is nothing.
+        /// The state before the chunk. The default is the start of the file.
         from: Box<Midstate>,
     },
 }
 
 impl Source {
-    /// The file that it names, if it does.
+    /// Returns the path of the input, if it has one.
     #[must_use]
     pub fn path(&self) -> Option<&Path> {
         match self {
@@ -155,71 +161,72 @@ impl Source {
             Self::Path(path)
             | Self::Regular(path)
             | Self::Extent { path, .. }
-            | Self::Stretch { path, .. } => Some(path),
+            | Self::Chunk { path, .. } => Some(path),
         }
     }
 
-    /// Which bytes of the file are to be read, where that is a part of it.
+    /// Returns the bytes to read, if they are a part of the file.
     fn part(&self) -> Option<Range<u64>> {
         match self {
             Self::Nothing | Self::Stdin | Self::Path(_) | Self::Regular(_) => None,
             Self::Extent { offset, length, .. } => Some(*offset..offset.saturating_add(*length)),
-            Self::Stretch { from, .. } => Some(from.bytes()..from.bytes().saturating_add(STRETCH)),
+            Self::Chunk { from, .. } => Some(from.bytes()..from.bytes().saturating_add(CHUNK_LEN)),
         }
     }
 
-    /// What is behind where reading begins, of a file that is read over several days.
+    /// Returns the state before the bytes to read, for a file that is read in chunks.
     fn behind(&self) -> Option<&Midstate> {
-        if let Self::Stretch { from, .. } = self { Some(from) } else { None }
+        if let Self::Chunk { from, .. } = self { Some(from) } else { None }
     }
 }
 
-/// What came of a job.
+/// The outcome of a job.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Outcome<T> {
-    /// The job's source.
+    /// The source of the job.
     pub source: Source,
-    /// The job's context.
+    /// The context of the job.
     pub context: T,
-    /// Digests and length; or why there are none.
+    /// The digests and the length, or an error.
     pub result: Result<Hashed, Error>,
 }
 
-/// What one input holds, and of a regular file what it was when its last byte was read.
+/// The result of an input, and the metadata of a regular file when its last byte was read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Hashed {
     /// One for each algorithm of the job, in the order of
     /// [`Algorithm::ALL`](crate::Algorithm::ALL).
     pub digests: Digests,
-    /// Bytes read.
+    /// The number of bytes read.
     pub bytes: u64,
-    /// When the file changed last; unknown of what is no regular file. When its inode did is not
-    /// known of a part that took two readings, since they tell nothing of other parts.
+    /// The times of the file, unknown for other inputs than regular files. The change time is
+    /// unknown for a part that needed two reads, which prove nothing about other parts.
     pub times: Times,
-    /// Which file it is, whatever its names are; none of what is no regular file.
+    /// The inode, which identifies the file under all its names. `None` for other inputs than
+    /// regular files.
     pub inode: Option<Inode>,
-    /// Where the computations stand after a [stretch](Source::Stretch) behind which the file goes
-    /// on; there are no digests then.
+    /// The state after a [chunk](Source::Chunk) that is not the last one of the file. There are
+    /// no digests then.
     pub midstate: Option<Box<Midstate>>,
 }
 
 impl Hashed {
-    /// All of it as the record of a file of this name.
+    /// Returns the result as a record of a file with a name.
     #[must_use]
     pub fn into_record<N: AsRef<[u8]> + ?Sized>(self, name: &N) -> Record<'_> {
         let Self { digests, bytes, times, inode, .. } = self;
         Record { size: Some(bytes), times, inode, digests, ..Record::new(name) }
     }
 
-    /// The same of a file that was of this version when its last byte was read.
+    /// Returns the result for a file that had this version when its last byte was read.
     fn of(self, version: &FileVersion) -> Self {
         Self { times: version.times(), inode: Some(version.inode()), ..self }
     }
 }
 
-/// How to run: the defaults, changed field by field.
+/// The options of a run. Start from the defaults and change fields.
 ///
 /// ```
 /// use lanesum_checksum::engine::{Delivery, Options};
@@ -232,40 +239,39 @@ impl Hashed {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Options {
-    /// Worker threads; 0, the default, means one for each CPU that this process may use.
+    /// The number of worker threads. The default 0 means one for each CPU that the process may use.
     ///
-    /// Where addresses are limited (`ulimit -v`, RLIMIT_AS), glibc's `malloc` takes 64 MiB of them
-    /// for each thread, and a process that gets none is ended, as by any allocation of Rust's. Let
-    /// it have one arena (`mallopt(M_ARENA_MAX, 1)`, `MALLOC_ARENA_MAX=1`), or take fewer threads.
+    /// `malloc` of glibc reserves 64 MiB of address space for each thread. Under a limit (`ulimit
+    /// -v`, RLIMIT_AS) that can end the process, like any failed allocation in Rust. Use one arena
+    /// then (`mallopt(M_ARENA_MAX, 1)`, `MALLOC_ARENA_MAX=1`), or fewer threads.
     pub threads: usize,
-    /// Report an input whose size or times change while it is read as [`Error::Changed`]. The
-    /// default is true.
+    /// Whether to report an input whose size or times change while it is read as
+    /// [`Error::Changed`]. The default is true.
     pub detect_changes: bool,
-    /// How regular files are read. The default is [`Io::Read`].
+    /// The method to read regular files. The default is [`Io::Read`].
     pub io: Io,
-    /// The instruction set for MD5; the default is the best that the CPU has.
+    /// The instruction set for MD5. The default is the best one of the CPU.
     pub backend: Backend,
-    /// The key of those algorithms that take one; the others do without. Where it has not the
-    /// length that one of a job's algorithms takes, the job is [`Error::NoKey`]. The default is
-    /// none.
+    /// The key for algorithms that take one. A job whose algorithm needs a key of another length is
+    /// [`Error::NoKey`]. The default is none.
     pub key: Option<Key>,
-    /// Files that the caller writes to: under whatever names they come up, they are
-    /// [`Error::OwnOutput`]. The default is none.
+    /// The inodes of files that the caller writes to. They are [`Error::OwnOutput`] under all their
+    /// names. The default is none.
     pub own_files: Vec<Inode>,
-    /// Inputs that the caller reads itself, a pipe that a list comes through for instance: whatever
-    /// leads to one of them, and gives its bytes only once, is [`Error::Taken`]. The default is
-    /// none.
+    /// The inodes of inputs that the caller reads itself, for example a pipe with a list. A job
+    /// that leads to one of them is [`Error::Taken`] if its bytes can be read only once. The
+    /// default is none.
     pub taken: Vec<Inode>,
-    /// Counters that go up as bytes are read, for whoever shows them.
+    /// Counters of bytes and files, to show the progress.
     pub progress: Option<Arc<Progress>>,
-    /// How fast files may be read. The default is as fast as they can.
+    /// The limit on the read rate. The default is no limit.
     pub pace: Option<Pace>,
-    /// Give each worker a table of file descriptors of its own, in which the kernel needs no locks:
-    /// two threads then do 1.1 times as much with many short files. What is open when the run
-    /// begins stays open in these tables until it ends, so that the other end of a pipe, for
-    /// instance, does not see that it was closed. The default is false.
+    /// Whether to give each worker its own table of file descriptors, in which the kernel needs no
+    /// locks. Two threads are then 10 % faster with many short files. Files that are open when the
+    /// run starts stay open in these tables until it ends. So, for example, the other end of a pipe
+    /// does not notice that it was closed. The default is false.
     pub own_descriptors: bool,
-    /// In which order the outcomes come. The default is that of the jobs.
+    /// The order of the outcomes. The default is that of the jobs.
     pub delivery: Delivery,
 }
 
@@ -287,27 +293,28 @@ impl Default for Options {
     }
 }
 
-/// In which order outcomes come.
+/// The order of the outcomes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Delivery {
-    /// In the order of the jobs: each waits for those before it.
+    /// The order of the jobs. Each outcome waits for the previous ones.
     #[default]
     InOrder,
-    /// As they come, so that none waits for a long file. (What is read alone, a FIFO for instance,
-    /// is still read when all before it is done.)
+    /// The order of completion, so that no outcome waits for a long file. FIFOs and similar inputs
+    /// are still read after all previous jobs are done.
     AsTheyCome,
 }
 
 impl Options {
-    /// Notes that the job of this source is done, which is a file's unless it is a part of one.
+    /// Records that the job of a source is done. It counts as a file unless the source is a part of
+    /// one.
     fn count(&self, source: &Source) {
         if source.part().is_none() {
             self.count_file();
         }
     }
 
-    /// Notes that a file is done.
+    /// Records that a file is done.
     pub(crate) fn count_file(&self) {
         if let Some(progress) = &self.progress {
             progress.files.fetch_add(1, Ordering::Relaxed);
@@ -315,48 +322,51 @@ impl Options {
     }
 }
 
-/// What a file is known by, whatever its names are: the one that was looked at.
+/// Returns the inode of an examined file.
 #[must_use]
 pub fn inode_of(stat: &Stat) -> Inode {
     Inode { device: stat.st_dev, number: stat.st_ino }
 }
 
-/// What an open file is known by, as [`inode_of`].
+/// Returns the inode of an open file.
 ///
 /// # Errors
-/// The system's.
+/// Fails with the error of the system.
 pub fn inode_of_file(file: impl AsFd) -> io::Result<Inode> {
     Ok(inode_of(&rustix::fs::fstat(file)?))
 }
 
-/// What the system says of what is at a path of any length; of a link it is the link's.
+/// Returns the metadata of the object at a path of any length, without following a final link.
 ///
 /// # Errors
-/// The system's.
+/// Fails with the error of the system.
 pub fn look_at(path: &Path) -> io::Result<Stat> {
     let within = Within::reach(path.as_os_str().as_bytes())?;
     Ok(statat(within.folder(), within.rest(), AtFlags::SYMLINK_NOFOLLOW)?)
 }
 
-/// Whether somebody has a regular file open or mapped for writing. `None` where the system does not
-/// tell: it tells the file's owner and whoever has `CAP_LEASE`, and not on every file system.
+/// Returns whether any process has a regular file open or mapped for writing. Returns `None` if the
+/// system does not tell. It tells only the owner of the file and processes with `CAP_LEASE`, and
+/// not on every file system.
 ///
-/// Whoever opens the file for writing at that very moment waits for some microseconds.
+/// A process that opens the file for writing at that moment waits for some microseconds.
 #[must_use]
 pub fn has_writer(file: &OwnedFd) -> Option<bool> {
     read::lease::known_writer(file)
 }
 
-/// How far a run is.
+/// The progress of a run.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct Progress {
-    /// Bytes read.
+    /// The number of bytes read.
     pub bytes: AtomicU64,
-    /// Jobs with a source that are done, failed ones included; but for [parts](Source::Extent) and
-    /// [stretches](Source::Stretch) of files, which whoever puts them together counts as one.
+    /// The number of jobs with a source that are done, including failed ones.
+    /// [Parts](Source::Extent) and [chunks](Source::Chunk) of files are not counted; the
+    /// caller that joins them counts the file.
     pub files: AtomicU64,
-    /// Whether files come from a medium that has to seek, and of some it is not known yet where
-    /// they lie: whoever looks at them beside the run, in another order, makes it seek for each.
+    /// Whether files come from a medium that has to seek, and the places of some files are still
+    /// unknown. A caller that examines these files during the run, in another order, would cause a
+    /// seek for each.
     pub seeks: AtomicBool,
 }

@@ -1,8 +1,8 @@
-//! Opens the files of a batch, those of one folder by their names in it.
+//! Opens files, several files of one directory by their relative names.
 //!
-//! To the kernel a long path is as many look-ups as it has parts. Files come folder by folder, so
-//! from the second one of a folder on the folder is open already. A path longer than the kernel
-//! takes is opened in hops each time.
+//! The kernel looks up each component of a path. Files usually come directory by directory, so the
+//! directory is kept open from its second file on. A path longer than the kernel accepts is opened
+//! in several steps each time.
 
 use std::ffi::OsStr;
 use std::io;
@@ -15,33 +15,34 @@ use rustix::io::{Errno, retry_on_intr};
 
 use crate::hops::{LONGEST_PATH, Within};
 
-/// How files are opened: without waiting for anybody, so a FIFO without a writer opens too.
+/// The flags to open files without waiting, so a FIFO without a writer opens as well.
 const FILE: OFlags =
     OFlags::RDONLY.union(OFlags::CLOEXEC).union(OFlags::NOCTTY).union(OFlags::NONBLOCK);
-/// And without a note of the access in the inode, which only the file's owner and root may ask for.
+/// The flags to also leave the access time unchanged, which only the owner of the file and root may
+/// request.
 const UNNOTED: OFlags = FILE.union(OFlags::NOATIME);
 const FOLDER: OFlags = OFlags::PATH.union(OFlags::CLOEXEC).union(OFlags::DIRECTORY);
 
-/// Opens files, and remembers the folder of the last one.
+/// Opens files, and keeps the directory of the last one.
 #[derive(Default)]
 pub(super) struct FileOpener {
-    /// The last file's folder, with the slash.
+    /// The directory of the last file, with the slash.
     folder: Vec<u8>,
-    /// Open from the second file of it on.
+    /// Open from the second file of the directory on.
     open: Option<OwnedFd>,
-    /// Somebody else's files were met since the folder was forgotten.
+    /// Whether files of other owners were found since the directory was forgotten.
     foreign: bool,
 }
 
 impl FileOpener {
-    /// Forgets the folder. What is opened later is looked up as the tree stands then.
+    /// Forgets the directory. Later files are looked up in the then current tree.
     pub(super) fn forget(&mut self) {
         self.folder.clear();
         self.open = None;
         self.foreign = false;
     }
 
-    /// Opens a file to be read.
+    /// Opens a file for reading.
     pub(super) fn open(&mut self, path: &Path) -> io::Result<OwnedFd> {
         let bytes = path.as_os_str().as_bytes();
         if bytes.len() > LONGEST_PATH {
@@ -66,12 +67,13 @@ impl FileOpener {
         {
             return Ok(file);
         }
-        // Also when that failed: the folder may have been moved meanwhile.
+        // Also if that failed, because the directory may have been moved meanwhile.
         Ok(open_at(CWD, path.as_os_str(), &mut self.foreign)?)
     }
 }
 
-/// Opens a file to be read, without a note of the access unless files here were found `foreign`.
+/// Opens a file for reading. Leaves the access time unchanged, unless files here were found to be
+/// `foreign`.
 fn open_at(folder: BorrowedFd<'_>, name: &OsStr, foreign: &mut bool) -> Result<OwnedFd, Errno> {
     if !*foreign {
         match open_soon(folder, name, UNNOTED) {
@@ -82,12 +84,12 @@ fn open_at(folder: BorrowedFd<'_>, name: &OsStr, foreign: &mut bool) -> Result<O
     open_soon(folder, name, FILE)
 }
 
-/// Opens a file without waiting for anybody, but for the holder of a lease (a Samba or NFS server):
-/// the kernel asks the holder to give it up, and takes it away after a while.
+/// Opens a file without waiting, except for the holder of a lease (a Samba or NFS server). The
+/// kernel asks the holder to release the lease, and revokes it after a while.
 fn open_soon(folder: BorrowedFd<'_>, name: &OsStr, flags: OFlags) -> Result<OwnedFd, Errno> {
     let open = |flags| retry_on_intr(|| openat(folder, name, flags, Mode::empty()));
     match open(flags) {
-        // No FIFO is: it opens.
+        // A FIFO does not cause this error.
         Err(Errno::AGAIN) => open(flags.difference(OFlags::NONBLOCK)),
         result => result,
     }
@@ -103,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn the_second_file_of_a_folder_is_opened_by_its_name() {
+    fn the_second_file_of_a_directory_is_opened_by_name() {
         let folder = tempfile::tempdir().unwrap();
         let [a, b, c] = ["a", "b", "sub/c"].map(|name| folder.path().join(name));
         fs::create_dir(folder.path().join("sub")).unwrap();
@@ -122,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_was_replaced_is_looked_up_anew() {
+    fn a_replaced_directory_is_opened_again() {
         let parent = tempfile::tempdir().unwrap();
         let folder = parent.path().join("folder");
         let (a, b) = (folder.join("a"), folder.join("b"));

@@ -1,17 +1,17 @@
-//! Where outcomes wait for the caller.
+//! The queue of outcomes for the caller.
 //!
-//! An outcome is ready once all before it are; until then it lies in its place in a ring, which
-//! begins at the first job whose outcome has not come and has at most [`WINDOW`] places. The
-//! caller's thread takes many that are ready at a stroke. (Where the caller wants outcomes [as they
-//! come](Delivery), each is ready at once, and its place only notes that it came.)
+//! An outcome is ready once all previous ones are. Until then it waits in a ring of at most
+//! [`WINDOW`] places, which starts at the first job without an outcome. The caller takes many ready
+//! outcomes at a time. With [`Delivery::AsTheyCome`](Delivery) each outcome is ready at once, and
+//! its place only records it.
 //!
-//! To wake a thread costs as much as to hash a small file. So the caller is woken when [`MANY`] are
-//! ready, at the end, or when it has waited for [`PATIENCE`]; but at once where it had nothing to
-//! do for that long.
+//! Waking a thread costs as much as hashing a small file. So the caller is woken when [`MANY`]
+//! outcomes are ready, at the end, or after [`PATIENCE`]. It is woken at once if it was idle for
+//! that long.
 //!
-//! Nothing waits for ever: a job may begin only when it lies within the window, and the head's job
-//! always does. The worker that has it waits for nothing: one that waits for a turn of a device
-//! (`devices.rs`) has no job, and those that have a turn go on reading.
+//! No thread waits forever. A job may start only within the window, and the job at the head is
+//! always within it. The worker with that job does not wait: a worker that waits for a turn of a
+//! device (`devices.rs`) has no job, and workers with a turn continue to read.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::mem;
@@ -23,75 +23,76 @@ use super::Delivery;
 use super::stop::Stop;
 use super::task::{Completed, Sequence, Serial, Worker};
 
-/// The most jobs that may be under way, with finished ones that the caller has not taken. It bounds
-/// memory.
+/// The largest number of jobs under way, including finished ones that the caller has not taken. It
+/// bounds memory.
 pub(super) const WINDOW: u64 = 1 << 16;
 
-/// So many outcomes are worth waking the caller for.
+/// The number of ready outcomes at which the caller is woken.
 const MANY: usize = 512;
 
-/// So many are taken at a stroke at most: the window does not move while the caller has them.
+/// The largest number of outcomes taken at a time. The window does not move while the caller has
+/// them.
 const MOST: usize = 1024;
 
-/// How long an outcome may wait for company.
+/// The longest time that an outcome waits for others.
 const PATIENCE: Duration = Duration::from_millis(5);
 
 /// The outcomes of a run. Its methods may be called from any thread.
 #[derive(Debug)]
 pub(super) struct Outbox {
     state: Mutex<State>,
-    /// The head moved, the caller took some, serial jobs or the number of workers changed: worker
-    /// and serial threads wait for it, and the thread that pulls the jobs.
+    /// Notified when the head moves, when the caller takes outcomes, and when serial jobs or the
+    /// number of workers change. Workers, serial threads and the thread that pulls jobs wait for
+    /// it.
     changed: Condvar,
-    /// As many are ready as the caller waits for, or no more come.
+    /// Notified when as many outcomes are ready as the caller waits for, or when no more will come.
     ready: Condvar,
-    /// The first job that may not begin yet; a copy of what the state says, to be read without the
-    /// lock.
+    /// The first job that may not start yet. A copy of the state that can be read without the lock.
     end_of_window: AtomicU64,
 }
 
 #[derive(Debug)]
 struct State {
     delivery: Delivery,
-    /// The first job whose outcome has not come.
+    /// The first job without an outcome.
     head: Sequence,
-    /// From the head on.
+    /// The places from the head on.
     places: VecDeque<Slot>,
-    /// They wait for the caller.
+    /// The outcomes that are ready for the caller.
     ready: VecDeque<Completed>,
-    /// How many outcomes the caller is done with.
+    /// The number of outcomes that the caller has processed.
     done: u64,
-    /// How many it took last, and may not be done with.
+    /// The number of outcomes that the caller took last and may not have processed.
     taken: u64,
-    /// Jobs that must be done alone, when the head comes to them, and the worker that opened them.
+    /// Serial jobs, which run when the head reaches them, with the worker that opened them.
     serial: BTreeMap<Sequence, (Worker, Serial)>,
-    /// Workers that may still hand in serial jobs.
+    /// The number of workers that may still add serial jobs.
     workers: usize,
-    /// Threads that may still bring outcomes.
+    /// The number of threads that may still add outcomes.
     threads: usize,
-    /// Threads that wait for a change.
+    /// The number of threads that wait for a change.
     waiters: usize,
-    /// As many as the caller waits for.
+    /// The number of outcomes that the caller waits for.
     wanted: usize,
-    /// What is read alone waits until the caller is done with all before it.
+    /// Whether serial jobs wait until the caller has processed all previous outcomes.
     serial_waits_for_caller: bool,
-    /// And does so now.
+    /// Whether a serial job is waiting for that.
     is_urgent: bool,
 }
 
 #[derive(Debug)]
 #[expect(clippy::large_enum_variant, reason = "a box would be allocated for each file")]
 enum Slot {
-    /// Its outcome has not come.
+    /// The outcome has not arrived.
     Empty,
-    /// It waits for those before it.
+    /// The outcome waits for previous ones.
     Waiting(Completed),
-    /// It came, and is ready.
+    /// The outcome has arrived and is ready.
     Came,
 }
 
 impl State {
-    /// Whether no outcome will become ready.
+    /// Returns whether no more outcome will become ready.
     fn is_at_end(&self, stop: &Stop) -> bool {
         self.threads == 0 || stop.is_set()
     }
@@ -100,7 +101,7 @@ impl State {
         self.head.min(self.done) + WINDOW
     }
 
-    /// Takes an outcome in, and makes ready what has all before it.
+    /// Adds an outcome, and marks outcomes as ready whose previous ones have arrived.
     fn put(&mut self, outcome: Completed) {
         let behind_head = usize::try_from(outcome.sequence - self.head).expect("not before it");
         if self.places.len() <= behind_head {
@@ -121,7 +122,7 @@ impl State {
         }
     }
 
-    /// Takes what is ready, the first so many of it.
+    /// Removes up to a number of ready outcomes.
     fn take(&mut self, batch: &mut VecDeque<Completed>) {
         if batch.is_empty() && self.ready.len() <= MOST {
             mem::swap(batch, &mut self.ready);
@@ -133,8 +134,8 @@ impl State {
 }
 
 impl Outbox {
-    /// `is_asked` says whether the caller asks for outcomes while jobs are done: that its own
-    /// thread does none.
+    /// Makes an outbox. `is_asked` tells whether the caller asks for outcomes while jobs run, that
+    /// is, runs no jobs on its own thread.
     pub(super) fn new(delivery: Delivery, is_asked: bool) -> Self {
         let state = State {
             delivery,
@@ -159,7 +160,7 @@ impl Outbox {
         }
     }
 
-    /// Takes outcomes in.
+    /// Adds outcomes.
     pub(super) fn complete(&self, outcomes: &mut Vec<Completed>) {
         if outcomes.is_empty() {
             return;
@@ -169,11 +170,11 @@ impl Outbox {
         if state.ready.len() >= state.wanted {
             self.ready.notify_one();
         }
-        self.tell(&state);
+        self.notify(&state);
     }
 
-    /// Gives the caller what is ready, behind what is in `batch`; waits for it, for as long as
-    /// `patience` where there is one. Whether any can come after these.
+    /// Appends ready outcomes to `batch`. Waits for them, at most `patience` if given. Returns
+    /// whether more outcomes can come.
     pub(super) fn take(
         &self,
         batch: &mut VecDeque<Completed>,
@@ -183,7 +184,7 @@ impl Outbox {
         let deadline = patience.and_then(|patience| Instant::now().checked_add(patience));
         let mut state = self.lock();
         state.done += mem::take(&mut state.taken);
-        self.tell(&state);
+        self.notify(&state);
         if patience != Some(Duration::ZERO) {
             state = self.await_many(state, deadline, stop);
         }
@@ -194,7 +195,7 @@ impl Outbox {
         state.taken > 0 || !state.is_at_end(stop)
     }
 
-    /// Waits for many, but not for long; then for any.
+    /// Waits briefly for many outcomes, then for any.
     fn await_many<'a>(
         &'a self,
         mut state: MutexGuard<'a, State>,
@@ -222,8 +223,7 @@ impl Outbox {
         state
     }
 
-    /// Waits until a job may begin: until few enough of those before it are out. Only for the
-    /// thread that has nothing under way.
+    /// Waits until a job is within the window. Only for a thread that has nothing under way.
     pub(super) fn wait_for_window(&self, sequence: Sequence, stop: &Stop) {
         if sequence < self.end_of_window.load(Ordering::Acquire) {
             return;
@@ -234,16 +234,16 @@ impl Outbox {
         }
     }
 
-    /// Hands in a job that must be done alone, by a thread that has the worker's files.
+    /// Adds a serial job, for the thread that has the files of the worker.
     pub(super) fn hand_in_serial(&self, sequence: Sequence, worker: Worker, job: Serial) {
         let mut state = self.lock();
         state.serial.insert(sequence, (worker, job));
         self.wake(&state);
     }
 
-    /// The worker's next serial job, once all jobs before it are out, and the caller is done with
-    /// them: it may take for ever, and whoever is to type it may want to see them. `None` when no
-    /// more can come.
+    /// Returns the next serial job of a worker, once the caller has processed all previous
+    /// outcomes. A user who types the input may want to see them first, and the job may run
+    /// forever. Returns `None` if no more jobs can come.
     pub(super) fn next_serial(&self, worker: Worker, stop: &Stop) -> Option<(Sequence, Serial)> {
         let mut state = self.lock();
         loop {
@@ -265,39 +265,39 @@ impl Outbox {
         }
     }
 
-    /// Notes that so many workers begin.
+    /// Records the start of workers.
     pub(super) fn workers_begin(&self, count: usize) {
         let mut state = self.lock();
         state.workers += count;
         state.threads += count;
     }
 
-    /// Notes that a thread beside a worker begins.
+    /// Records the start of another thread.
     pub(super) fn thread_begins(&self) {
         self.lock().threads += 1;
     }
 
-    /// Notes that a worker has ended.
+    /// Records the end of a worker.
     pub(super) fn worker_ends(&self) {
         self.lock().workers -= 1;
         self.thread_ends();
     }
 
-    /// Notes that a thread has ended, a worker or one beside it.
+    /// Records the end of a worker or another thread.
     pub(super) fn thread_ends(&self) {
         self.lock().threads -= 1;
         self.wake_all();
     }
 
-    /// Wakes all that wait, since the run is stopped or a thread has ended.
+    /// Wakes all waiting threads, because the run is stopped or a thread has ended.
     pub(super) fn wake_all(&self) {
-        // Whoever looked before has begun to wait now.
+        // A thread that checked before is waiting by now.
         drop(self.lock());
         self.changed.notify_all();
         self.ready.notify_all();
     }
 
-    /// The state, which no panic leaves half changed.
+    /// Returns the state, which is consistent even after a panic.
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -309,8 +309,8 @@ impl Outbox {
         state
     }
 
-    /// Tells where the window ends now to whoever waits for that, or for the head.
-    fn tell(&self, state: &State) {
+    /// Notifies threads that wait for the window or the head.
+    fn notify(&self, state: &State) {
         self.end_of_window.store(state.end_of_window(), Ordering::Release);
         self.wake(state);
     }
@@ -335,14 +335,14 @@ mod tests {
         Completed { sequence, source: Source::Nothing, result: Ok(Hashed::default()) }
     }
 
-    /// An outbox of one worker.
+    /// Makes an outbox with one worker.
     fn outbox(delivery: Delivery) -> Outbox {
         let outbox = Outbox::new(delivery, true);
         outbox.workers_begin(1);
         outbox
     }
 
-    /// The numbers of what is ready, and whether more can come.
+    /// Returns the numbers of ready outcomes, and whether more can come.
     fn take(outbox: &Outbox, stop: &Stop) -> (Vec<Sequence>, bool) {
         let mut batch = VecDeque::new();
         let may_more_come = outbox.take(&mut batch, Some(Duration::ZERO), stop);
@@ -350,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn outcomes_come_out_in_order_whatever_order_they_go_in() {
+    fn outcomes_are_returned_in_job_order() {
         let (outbox, stop) = (outbox(Delivery::InOrder), Stop::default());
         outbox.complete(&mut vec![outcome(2), outcome(1)]);
         assert_eq!(take(&outbox, &stop), (vec![], true));
@@ -364,7 +364,7 @@ mod tests {
     }
 
     #[test]
-    fn or_as_they_come_each_once() {
+    fn outcomes_are_returned_once_as_they_complete() {
         let (outbox, stop) = (outbox(Delivery::AsTheyCome), Stop::default());
         outbox.complete(&mut vec![outcome(2), outcome(1)]);
         assert_eq!(take(&outbox, &stop), (vec![2, 1], true));
@@ -377,7 +377,7 @@ mod tests {
     }
 
     #[test]
-    fn a_job_beyond_the_window_waits_for_the_head_and_for_the_caller() {
+    fn a_job_beyond_the_window_waits() {
         for delivery in [Delivery::InOrder, Delivery::AsTheyCome] {
             let (outbox, stop) = (outbox(delivery), Stop::default());
             outbox.wait_for_window(WINDOW - 1, &stop);
@@ -396,7 +396,7 @@ mod tests {
                 take(&outbox, &stop);
                 assert_eq!(moved(), 0, "the head has not come");
                 outbox.complete(&mut vec![outcome(0)]);
-                // Of what came the caller has had that one at most.
+                // The caller has processed at most that one.
                 let had = if delivery == Delivery::InOrder { 0 } else { 1 };
                 assert_eq!(moved(), had, "the caller has not come back for more");
                 take(&outbox, &stop);
@@ -404,7 +404,7 @@ mod tests {
                 assert_eq!(moved(), 2);
                 waiting.join().unwrap();
                 wait(WINDOW + 1);
-                // Nor does it wait when no worker is left to do what is before it.
+                // It does not wait either if no worker is left for the previous jobs.
                 let waiting = scope.spawn(|| wait(WINDOW + 2));
                 outbox.worker_ends();
                 waiting.join().unwrap();
@@ -413,7 +413,7 @@ mod tests {
     }
 
     #[test]
-    fn the_caller_is_woken_by_an_outcome_by_the_end_and_by_a_stop() {
+    fn outcomes_end_and_stop_wake_the_caller() {
         for how in 0..3 {
             let (outbox, stop) = (outbox(Delivery::InOrder), Stop::default());
             thread::scope(|scope| {
@@ -421,7 +421,7 @@ mod tests {
                     let mut batch = VecDeque::new();
                     (outbox.take(&mut batch, None, &stop), batch.len())
                 });
-                // It has waited in vain for company.
+                // It has waited for others in vain.
                 while outbox.lock().wanted != 1 {
                     thread::yield_now();
                 }
@@ -439,7 +439,7 @@ mod tests {
     }
 
     #[test]
-    fn a_serial_job_waits_for_its_turn_and_goes_to_its_worker() {
+    fn a_serial_job_waits_for_its_turn() {
         let (outbox, stop) = (Outbox::new(Delivery::InOrder, false), Stop::default());
         outbox.workers_begin(2);
         for (sequence, worker) in [(1, 1), (3, 0), (0, 0), (2, 1)] {
@@ -466,7 +466,7 @@ mod tests {
     }
 
     #[test]
-    fn a_serial_job_waits_until_the_caller_is_done_with_all_before_it() {
+    fn a_serial_job_waits_for_the_caller() {
         let (outbox, stop) = (outbox(Delivery::InOrder), Stop::default());
         let (source, algorithms) = (Source::Stdin, Algorithms::NONE);
         outbox.hand_in_serial(1, 0, Serial { source, algorithms, input: Input::Stdin });

@@ -1,4 +1,4 @@
-//! How fast a run may read, changed while it reads.
+//! A limit on the read rate that can change during a run.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -6,15 +6,14 @@ use std::time::{Duration, Instant};
 
 use super::stop::Stop;
 
-/// Whoever waits looks so often whether it has to any more.
+/// The interval at which a waiting thread checks whether it can continue.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// So much may be read at once after a time in which less was: what the rate gives in this time.
+/// The burst after a slower period, as the time in which the rate allows it.
 const BURST: Duration = Duration::from_millis(100);
 
-/// A limit on the bytes that are read in a second, and a word to read nothing for a while. Clones
-/// are of one: it holds for all runs that have it together, and may be changed from any thread at
-/// any time.
+/// A limit on the bytes read per second, with a way to pause. All clones share one limit, which
+/// applies to all their runs together and can be changed from any thread at any time.
 ///
 /// ```
 /// use std::time::{Duration, Instant};
@@ -37,17 +36,17 @@ pub struct Pace(Arc<Mutex<State>>);
 
 #[derive(Debug)]
 struct State {
-    /// Bytes a second.
+    /// The rate in bytes per second.
     rate: Option<u64>,
-    /// When all is paid for that was read.
+    /// The time at which all read bytes are allowed by the rate.
     free: Instant,
     held_until: Instant,
-    /// Counts changes of the rate: what was owed under another one is forgiven.
+    /// The number of changes of the rate. A change cancels the waiting time of the previous rate.
     changes: u64,
 }
 
 impl Default for Pace {
-    /// No limit.
+    /// Makes a pace without a limit.
     fn default() -> Self {
         let now = Instant::now();
         Self(Arc::new(Mutex::new(State { rate: None, free: now, held_until: now, changes: 0 })))
@@ -59,8 +58,7 @@ impl Pace {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Lets so many bytes be read in a second from now on; any number where it is `None`. Of 0 it
-    /// is 1.
+    /// Sets the limit in bytes per second, or removes it with `None`. A rate of 0 counts as 1.
     pub fn set_rate(&self, bytes_per_second: Option<u64>) {
         let mut state = self.lock();
         let rate = bytes_per_second.map(|rate| rate.max(1));
@@ -70,15 +68,15 @@ impl Pace {
         }
     }
 
-    /// Lets nothing more be read for this time; what is being read this moment is.
-    pub fn hold(&self, time: Duration) {
+    /// Pauses reading for a time. Reads in progress continue.
+    pub fn pause(&self, time: Duration) {
         let mut state = self.lock();
         if let Some(until) = Instant::now().checked_add(time) {
             state.held_until = state.held_until.max(until);
         }
     }
 
-    /// Pays for bytes that were read: waits until others may be.
+    /// Accounts for bytes that were read, and waits until more may be read.
     pub(super) fn take(&self, bytes: u64, stop: &Stop) {
         let (until, changes) = {
             let mut state = self.lock();
@@ -125,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_rate_a_stop_and_the_end_of_a_hold_are_seen_at_once() {
+    fn rate_stop_and_resume_take_effect_at_once() {
         let (pace, stop) = (Pace::default(), Stop::default());
         pace.set_rate(Some(1));
         thread::scope(|scope| {
@@ -136,11 +134,11 @@ mod tests {
             waits.join().unwrap();
 
             let began = Instant::now();
-            pace.hold(Duration::from_millis(120));
+            pace.pause(Duration::from_millis(120));
             pace.take(1, &stop);
             assert!(began.elapsed() >= Duration::from_millis(120));
 
-            pace.hold(Duration::from_secs(3600));
+            pace.pause(Duration::from_secs(3600));
             let waits = scope.spawn(|| pace.take(1, &stop));
             thread::sleep(Duration::from_millis(60));
             assert!(!waits.is_finished());

@@ -1,4 +1,5 @@
-//! Whose panic the caller of a run gets: the first one, since others may come of it.
+//! Collects panics of threads. The caller of a run gets the first one, because it may have caused
+//! the others.
 
 use std::any::Any;
 use std::mem;
@@ -6,7 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::{self, ThreadId};
 
-/// What was given to `panic!`.
+/// The payload of a panic.
 pub(super) type Payload = Box<dyn Any + Send>;
 
 /// The panics of a run's threads.
@@ -15,19 +16,19 @@ pub(super) struct Panics(Mutex<State>);
 
 #[derive(Debug, Default)]
 struct State {
-    /// Who panicked first.
+    /// The thread that panicked first.
     first: Option<ThreadId>,
-    /// That thread's, or until that is there another's.
+    /// The payload of that thread or, until it is known, of another one.
     payload: Option<Payload>,
 }
 
 impl Panics {
-    /// Notes that this thread panics, before any other can come to know of it.
+    /// Records that this thread panics, before any other thread can notice.
     pub(super) fn note(&self) {
         self.state().first.get_or_insert(thread::current().id());
     }
 
-    /// This thread is about to go on with the panic of another, which it has waited for.
+    /// Records that this thread continues the panic of a thread that it has waited for.
     pub(super) fn take_over(&self, from: ThreadId) {
         let first = &mut self.state().first;
         if *first == Some(from) {
@@ -35,9 +36,9 @@ impl Panics {
         }
     }
 
-    /// Does what a thread is there for. A panic goes no further than here.
+    /// Runs the function of a thread, and catches a panic.
     pub(super) fn catch(&self, work: impl FnOnce()) {
-        // What the panic left half done is not used: the run ends.
+        // Data left inconsistent by the panic are not used, because the run ends.
         let Err(payload) = catch_unwind(AssertUnwindSafe(work)) else { return };
         let mut state = self.state();
         let is_first = state.first == Some(thread::current().id());
@@ -50,19 +51,19 @@ impl Panics {
         lost.into_iter().for_each(dispose);
     }
 
-    /// The first one's payload, once the threads have ended.
+    /// Returns the payload of the first panic, once the threads have ended.
     pub(super) fn take(&self) -> Option<Payload> {
         self.state().payload.take()
     }
 
-    /// The state, which no panic leaves half changed.
+    /// Returns the state, which is consistent even after a panic.
     fn state(&self) -> MutexGuard<'_, State> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Drops a payload that is not handed on. It may be the caller's, and may panic in turn; what that
-/// throws is leaked, since it might go on so for ever.
+/// Drops a payload that is not passed on. It may be a value of the caller whose drop panics. The
+/// payload of that panic is leaked, because its drop could panic again.
 pub(super) fn dispose(payload: Payload) {
     if let Err(next) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
         mem::forget(next);

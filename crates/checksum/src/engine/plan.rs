@@ -1,20 +1,20 @@
-//! Cold jobs in the order in which their devices like to be read.
+//! Sorts cold jobs in the best read order of their devices.
 //!
-//! A seek costs a rotating disk as much as two megabytes. 6,000 files of 20 kB in the order of a
-//! shuffled list cost one a file, in the order of their inodes one for every sixty: file systems
-//! put what was written together side by side, and number it so. Outcomes keep the order of the
-//! jobs, so this one is free.
+//! A seek of a rotating disk costs as much as reading 2 MB. Reading 6,000 files of 20 kB in
+//! shuffled order takes one seek per file. In inode order it takes one per sixty files, because
+//! file systems store and number files in the order of writing. The outcomes keep the order of the
+//! jobs, so the read order is free to choose.
 //!
 //! ```text
 //! jobs as they were pulled -> sorted by path, looked at   each folder and its inodes once
 //!                          -> by device and inode         a sweep over the disk, and round again
 //! ```
 //!
-//! Where there is no seek the order is as good as any, and to look costs more than to open a short
-//! file. There only long ones are here, once one was opened and its device had no room: those that
-//! [wait](Plan::waiting) for it; all others only where so many wait that none behind them is begun.
+//! Without seeks any order is good, and examining a short file costs more than opening it. Then the
+//! plan has only long files that [wait](Plan::waiting) for room on their device. All other jobs are
+//! planned only if so many wait that no job after them can start.
 //!
-//! Nothing in here depends on the time.
+//! The plan does not depend on time.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Bound::{Excluded, Unbounded};
@@ -31,20 +31,20 @@ use super::stop::Stop;
 use super::task::{Sequence, Task};
 use super::{Source, inode_of};
 
-/// Where a job's file lies, as far as its inode tells.
+/// The place of the file of a job, according to its inode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Place {
     pub(super) inode: Inode,
-    /// In bytes.
+    /// The length in bytes.
     pub(super) length: u64,
 }
 
-/// How many threads look where jobs lie, and how many jobs each takes at a time: 6,000 cost a
-/// simulated disk 0.34 s with one thread, 0.35 with 4, 0.49 with 8.
+/// The number of threads that look up places, and the number of jobs that each takes at a time. On
+/// a simulated disk 6,000 jobs take 0.34 s with one thread, 0.35 s with 4 and 0.49 s with 8.
 const HANDS: usize = 4;
 const PIECE: usize = 64;
 
-/// Looks where a job's file lies. `None` of what is not there, or is no regular file.
+/// Looks up the place of the file of a job. Returns `None` if it is missing or not a regular file.
 fn place_of(source: &Source) -> Option<Place> {
     let stat = rustix::fs::stat(source.path()?).ok()?;
     let is_regular = FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
@@ -53,9 +53,8 @@ fn place_of(source: &Source) -> Option<Place> {
     is_regular.then_some(Place { inode: inode_of(&stat), length })
 }
 
-/// Looks where jobs lie, which are sorted by path; a few threads do, since the way to each may be
-/// long. All that lies in the same folder is looked at together. Where the run is stopped meanwhile
-/// it ends.
+/// Looks up the places of jobs, which must be sorted by path. Uses a few threads, because a look-up
+/// may be slow. Files of one directory are looked up together. Ends early if the run is stopped.
 pub(super) fn places_of(jobs: &[Task], stop: &Stop) -> Vec<Option<Place>> {
     let mut places = vec![None; jobs.len()];
     let pieces = Mutex::new(jobs.chunks(PIECE).zip(places.chunks_mut(PIECE)));
@@ -68,7 +67,7 @@ pub(super) fn places_of(jobs: &[Task], stop: &Stop) -> Vec<Option<Place>> {
     };
     thread::scope(|scope| {
         for _ in 1..HANDS.min(jobs.len().div_ceil(PIECE)) {
-            // Whoever is refused a thread does without.
+            // If the system refuses a thread, fewer threads are used.
             if is_memory_left() {
                 let _ = thread::Builder::new().spawn_scoped(scope, look);
             }
@@ -78,7 +77,7 @@ pub(super) fn places_of(jobs: &[Task], stop: &Stop) -> Vec<Option<Place>> {
     places
 }
 
-/// Whether one read takes no file of this length whole.
+/// Returns whether a file of this length needs more than one read.
 fn is_long(length: u64) -> bool {
     length > Buffer::CAPACITY as u64
 }
@@ -87,38 +86,39 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Jobs with their places, by device.
+/// The jobs with places, by device.
 #[derive(Debug, Default)]
 pub(super) struct Plan {
     devices: BTreeMap<devices::Number, Sweep>,
-    /// Jobs without a place.
+    /// The jobs without a place.
     unplaced: VecDeque<Task>,
 }
 
-/// The jobs of a device, and how far it is.
+/// The jobs of a device, and the current position.
 #[derive(Debug, Default)]
 struct Sweep {
-    /// Each with its length.
+    /// The jobs, each with its length.
     jobs: BTreeMap<Key, (Task, u64)>,
     at: Key,
 }
 
-/// Jobs that are to be read one behind the other.
+/// Jobs to read one after the other.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Round<R> {
-    /// The right to read them, from a device; none where they lie nowhere.
+    /// The permit to read them from a device, or `None` for jobs without a place.
     pub(super) room: Option<R>,
-    /// Bytes of all of them.
+    /// The total number of bytes.
     pub(super) bytes: u64,
-    /// Whether it is one that no single read takes whole.
+    /// Whether it is a single job that needs more than one read.
     pub(super) is_long: bool,
 }
 
-/// Parts of a file lie as they do in it.
+/// Parts of a file are ordered as in the file.
 type Key = (u64, u64, Sequence);
 
 impl Sweep {
-    /// The next job, from where it is or else from the beginning, if it is of this kind.
+    /// Returns the next job from the current position, or else from the start, if it is of this
+    /// kind.
     fn next(&mut self, wanted: impl FnOnce(u64) -> bool) -> Option<(Task, u64)> {
         let ahead = self.jobs.range((Excluded(self.at), Unbounded)).next();
         let (&key, (_, length)) = ahead.or_else(|| self.jobs.iter().next())?;
@@ -135,7 +135,7 @@ impl Plan {
         self.unplaced.is_empty() && self.devices.values().all(|sweep| sweep.jobs.is_empty())
     }
 
-    /// How many jobs wait for a device.
+    /// Returns the number of jobs that wait for a device.
     pub(super) fn waiting(&self) -> usize {
         self.devices.values().map(|sweep| sweep.jobs.len()).sum()
     }
@@ -149,10 +149,10 @@ impl Plan {
         sweep.jobs.insert((inode.number, offset, job.sequence), (job, length));
     }
 
-    /// Takes the next jobs of a device that has room for their reader: one long one, or up to
-    /// `most` short ones. Those without a place come first, and need no room.
+    /// Takes the next jobs of a device with room for a reader: one long job, or up to `most` short
+    /// ones. Jobs without a place come first and need no room.
     ///
-    /// The device that is the least busy, as `load` says, is asked for room first.
+    /// Devices are tried in order of `load`, the least busy one first.
     pub(super) fn take<R>(
         &mut self,
         most: usize,
@@ -204,7 +204,7 @@ mod tests {
         Some(Place { inode: Inode { device, number }, length: 10 })
     }
 
-    /// The next jobs, and the device that they come from.
+    /// Returns the next jobs and their device.
     fn take(plan: &mut Plan, most: usize, busy: &[u64]) -> (Option<u64>, Vec<Sequence>) {
         let mut jobs = VecDeque::new();
         let room = |device| (!busy.contains(&device)).then_some(device);
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn places_are_those_of_the_files_whoever_looks() {
+    fn places_agree_for_paths_and_descriptors() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("file");
         std::fs::write(&file, "12345").unwrap();
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn jobs_come_in_the_order_of_their_inodes_and_those_without_first() {
+    fn jobs_are_sorted_by_inode_and_unplaced_ones_first() {
         let mut plan = Plan::default();
         assert!(plan.is_empty());
         for (sequence, inode) in [30, 10, 40, 20].into_iter().enumerate() {
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_behind_is_taken_in_this_sweep_and_what_comes_before_in_the_next() {
+    fn jobs_behind_the_sweep_wait_for_the_next() {
         let mut plan = Plan::default();
         plan.add(job(0), place(1, 20));
         plan.add(job(1), place(1, 30));
@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_come_as_they_lie_in_their_file() {
+    fn parts_are_ordered_by_offset() {
         let mut plan = Plan::default();
         for (sequence, offset) in [50, 0, 25].into_iter().enumerate() {
             plan.add(part(sequence as Sequence, offset), place(1, 7));
@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn a_device_without_room_holds_up_no_other() {
+    fn a_full_device_does_not_delay_others() {
         let mut plan = Plan::default();
         for (sequence, device) in [1, 2, 1, 2].into_iter().enumerate() {
             plan.add(job(sequence as Sequence), place(device, 9));

@@ -1,9 +1,9 @@
-//! Whether others wait for the disks, so that a scrub gets out of their way.
+//! Detects whether other processes wait for the disks, so that a scrub can pause.
 //!
-//! The kernel counts for how long anybody waited for a disk (`/proc/pressure/io`), and a scrub's
-//! own waiting is in it: on an idle machine it would yield to itself. So it holds its breath now
-//! and then, and looks whether the count goes on without it. Where the kernel does not count there
-//! is nothing to yield to.
+//! The kernel counts the time that processes wait for disks in `/proc/pressure/io`. This includes
+//! the scrub itself, which on an idle machine would yield to itself. So the scrub stops now and
+//! then, and checks whether the count continues to grow. If the kernel does not count, the scrub
+//! never yields.
 
 use std::fs;
 use std::path::PathBuf;
@@ -11,25 +11,25 @@ use std::time::{Duration, Instant};
 
 use super::Pace;
 
-/// Between two looks whether others wait.
+/// The time between two checks whether others wait.
 const INTERVAL: Duration = Duration::from_secs(5);
-/// What was being read when it stopped is read after this time.
+/// The time after which reads in progress are done.
 const SETTLING: Duration = Duration::from_millis(100);
-/// Between two readings of the count while it stands still.
+/// The time between two readings of the count during a pause.
 const STEP: Duration = Duration::from_millis(200);
-/// It never stands still for longer at once, or a busy machine would never be scrubbed.
+/// The longest pause, so that a busy machine is scrubbed as well.
 const LONGEST: Duration = Duration::from_secs(30);
-/// Waiting in a hundred of the last ten seconds that is worth a look.
+/// The percentage of waiting in the last ten seconds that triggers a check.
 const NOTABLE: f64 = 10.0;
-/// Waiting in a hundred of the time that makes it stand still.
+/// The percentage of waiting that triggers a pause.
 const TOO_MUCH: u128 = 20;
 
-/// Looks whether others wait for the disks, and [holds](Pace::hold) a pace while they do.
+/// Checks whether others wait for the disks, and [pauses](Pace::pause) a pace while they do.
 #[derive(Debug)]
 pub struct Pressure {
     path: PathBuf,
     looked: Instant,
-    /// While it stands still: since when, and the count some time before with its time.
+    /// The state during a pause: its start, and an earlier count with its time.
     still: Option<(Instant, Option<(Instant, u64)>)>,
 }
 
@@ -44,7 +44,7 @@ impl Pressure {
         Self { path, looked: Instant::now(), still: None }
     }
 
-    /// The waiting in a hundred of the last ten seconds, and all of it in microseconds.
+    /// Returns the percentage of waiting in the last ten seconds, and the total in microseconds.
     fn read(&self) -> Option<(f64, u64)> {
         let text = fs::read_to_string(&self.path).ok()?;
         let some = text.lines().find_map(|line| line.strip_prefix("some "))?;
@@ -52,14 +52,14 @@ impl Pressure {
         Some((word("avg10=")?.parse().ok()?, word("total=")?.trim().parse().ok()?))
     }
 
-    /// To be called some times a second: holds the pace where others wait.
+    /// Pauses the pace while others wait. Call it several times per second.
     pub fn look(&mut self, pace: &Pace) {
         let now = Instant::now();
         let Some((since, before)) = self.still else {
             if now - self.looked >= INTERVAL {
                 self.looked = now;
                 if self.read().is_some_and(|(recent, _)| recent >= NOTABLE) {
-                    pace.hold(SETTLING + 2 * STEP);
+                    pace.pause(SETTLING + 2 * STEP);
                     self.still = Some((now, None));
                 }
             }
@@ -80,7 +80,7 @@ impl Pressure {
                 return;
             }
         }
-        pace.hold(2 * STEP);
+        pace.pause(2 * STEP);
         self.still = Some((since, Some((now, total))));
     }
 
@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_stands_still_as_long_as_others_wait_and_not_for_itself() {
+    fn work_pauses_while_other_processes_wait() {
         let file = tempfile::NamedTempFile::new().unwrap();
         let mut total = 0;
         let mut write = |recent: u32, more: u64| {
@@ -107,7 +107,7 @@ mod tests {
         let pace = Pace::default();
         let mut pressure = Pressure::at(file.path().to_owned());
         let later = |pressure: &mut Pressure, time: Duration| {
-            // As if that time had passed.
+            // Simulates that the time has passed.
             pressure.looked -= time;
             if let Some((since, before)) = &mut pressure.still {
                 *since -= time;

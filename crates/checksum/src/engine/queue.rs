@@ -1,15 +1,15 @@
-//! Jobs on their way from the iterator to the workers.
+//! The queue of jobs from the iterator to the workers.
 //!
-//! One thread pulls the iterator, ahead of the workers (`run.rs`). So an iterator that waits, for a
-//! name to come through a pipe or for a folder to be read, holds up no worker whose lanes are in
-//! use, and no outcome; and what it keeps open is used by one thread only.
+//! One thread pulls the iterator ahead of the workers (`run.rs`). So an iterator that waits, for a
+//! name from a pipe or for a directory, does not delay a worker whose lanes are in use, and no
+//! outcome; and what it keeps open is used by one thread only.
 //!
-//! A worker takes many jobs at once where files are short, and gives back what it has not begun
-//! when a long one comes up and another worker has nothing to do. So there is no end while a worker
-//! holds jobs that it may give back.
+//! A worker takes many jobs at once if files are short. If a long file comes up and another worker
+//! is idle, it returns the jobs that it has not started. So the queue has not ended while a worker
+//! holds jobs that it may return.
 //!
-//! Where files come from a medium, a worker takes all jobs that are there, looks where each lies,
-//! and brings them back as a [`Plan`]: from then on they are taken in its order, and with a turn of
+//! If files come from a medium, a worker takes all available jobs, looks up their places, and
+//! returns them as a [`Plan`]. From then on jobs are taken in the order of the plan, with a turn of
 //! their device.
 
 use std::collections::VecDeque;
@@ -22,95 +22,95 @@ use super::outbox::WINDOW;
 use super::plan::{Place, Plan, Round};
 use super::task::{Task, Worker};
 
-/// How many jobs are pulled ahead of the workers. When they are all there nothing is pulled until
-/// half are gone: on a single CPU each time costs two changes of threads.
+/// The number of jobs that are pulled ahead of the workers. A full queue is refilled when half of
+/// it is gone, because on a single CPU each refill costs two thread switches.
 const AHEAD: usize = 1024;
 
-/// And how many where they are planned: as many as may be under way.
+/// The number of jobs that are pulled ahead if they are planned: as many as may be under way.
 const AHEAD_OF_PLAN: usize = WINDOW as usize;
 
-/// More jobs are waited for before they are planned, as long as so many come in this time: a walk
-/// through folders on the same disk is not to be interrupted by reading files. Names that somebody
-/// types, or a program gives one by one, come more slowly.
+/// Before planning, the queue waits for more jobs as long as they come at this rate. So reading
+/// files does not interrupt a walk through directories on the same disk. Names that a user types or
+/// a program prints one by one come more slowly.
 const PACE: (usize, Duration) = (4, Duration::from_millis(500));
 
-/// So long they are waited for at most.
+/// The longest wait for more jobs.
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
 
-/// The jobs that no worker has taken yet.
+/// The queue of jobs.
 #[derive(Debug)]
 pub(super) struct JobQueue {
     state: Mutex<State>,
-    /// Whether any worker waits for jobs; a copy of what the state says, to be read without the
-    /// lock.
+    /// Whether any worker waits for jobs. A copy of the state that can be read without the lock.
     has_waiting: AtomicBool,
-    /// There are jobs again, or no more will come; before that, all workers are started. Workers
-    /// wait for it.
+    /// Notified when there are jobs, when no more will come, and when all workers are started.
+    /// Workers wait for it.
     filled: Condvar,
-    /// There is room again, or no worker is left. Who pulls the iterator waits for it.
+    /// Notified when there is room, or when no worker is left. The thread that pulls the iterator
+    /// waits for it.
     drained: Condvar,
 }
 
 #[derive(Debug)]
 struct State {
-    /// In the order in which they were pulled.
+    /// The jobs in the order in which they were pulled.
     jobs: VecDeque<Task>,
-    /// Those whose places are known; they go first.
+    /// The jobs with known places, which are taken first.
     plan: Plan,
-    /// A worker looks where jobs lie, and the others wait for that.
+    /// Whether a worker is looking up places, which the other workers wait for.
     is_planning: bool,
-    /// How many jobs are pulled ahead.
+    /// The number of jobs to pull ahead.
     ahead: usize,
-    /// No more jobs will come.
+    /// Whether no more jobs will come.
     ended: bool,
-    /// And those that are there are not wanted.
+    /// Whether the remaining jobs are not wanted.
     stopped: bool,
-    /// Workers that may still take jobs.
+    /// The number of workers that may still take jobs.
     workers: usize,
-    /// Whether these are all there will be.
+    /// Whether all workers are started.
     all_started: bool,
-    /// Workers that wait for jobs.
+    /// The number of workers that wait for jobs.
     waiting: usize,
-    /// Whether somebody waits for room.
+    /// Whether a thread waits for room.
     is_full: bool,
-    /// Whether each worker has jobs that it took and may not have begun.
+    /// Whether each worker has jobs that it may not have started.
     holds: Vec<bool>,
 }
 
 impl State {
-    /// Whether there are no jobs to be taken now.
+    /// Returns whether no jobs are available now.
     fn is_empty(&self) -> bool {
         self.plan.is_empty() && !self.has_unplanned()
     }
 
-    /// Whether there are jobs to be taken now whose places are unknown.
+    /// Returns whether jobs with unknown places are available now.
     fn has_unplanned(&self) -> bool {
         !self.jobs.is_empty() && !self.is_planning
     }
 
-    /// Whether there are no jobs now, nor will be.
+    /// Returns whether there are no jobs and no more will come.
     fn is_at_end(&self) -> bool {
         self.stopped || (self.is_empty() && self.ended && !self.holds.contains(&true))
     }
 }
 
-/// What came of asking for jobs.
+/// The result of asking for jobs.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Taken {
     Some,
-    /// There are none now.
+    /// No jobs are available now.
     None,
-    /// There will be none.
+    /// No more jobs will come.
     End,
 }
 
-/// What came of asking for planned jobs.
+/// The result of asking for planned jobs.
 #[derive(Debug)]
 pub(super) enum Planned<R> {
     Some(Round<R>),
-    /// There are so many, of devices that have no room for one more reader.
+    /// The number of planned jobs on devices without room for another reader.
     NoRoom(usize),
-    /// Nothing is planned.
+    /// The plan is empty.
     None,
 }
 
@@ -138,7 +138,8 @@ impl JobQueue {
         }
     }
 
-    /// Notes that no more workers will be started, and how many of those expected were not.
+    /// Records that no more workers will be started, and the number of workers that failed to
+    /// start.
     pub(super) fn all_are_started(&self, missing: usize) {
         let mut state = self.change();
         state.workers -= missing;
@@ -146,31 +147,31 @@ impl JobQueue {
         self.filled.notify_all();
     }
 
-    /// Notes that no more jobs come.
+    /// Records that no more jobs will come.
     pub(super) fn end(&self) {
         self.change().ended = true;
         self.filled.notify_all();
     }
 
-    /// Whether no more jobs come.
+    /// Returns whether no more jobs will come.
     pub(super) fn has_ended(&self) -> bool {
         self.change().ended
     }
 
-    /// Notes that no more jobs are wanted.
+    /// Records that no more jobs are wanted.
     pub(super) fn stop(&self) {
         self.change().stopped = true;
         self.filled.notify_all();
         self.drained.notify_all();
     }
 
-    /// Whether one worker does jobs again, for whom more come.
+    /// Makes the queue usable again for a single worker.
     pub(super) fn begin_again(&self) {
         let mut state = self.change();
         (state.ended, state.workers) = (false, 1);
     }
 
-    /// Adds a job, once there is room; false when it is not wanted, or no worker is left to do it.
+    /// Adds a job once there is room. Returns false if it is not wanted or no worker is left.
     pub(super) fn push(&self, job: Task) -> bool {
         let mut state = self.change();
         if state.jobs.len() >= state.ahead {
@@ -186,8 +187,8 @@ impl JobQueue {
         state.workers > 0 && !state.stopped
     }
 
-    /// Takes up to `count` jobs into `jobs`, and up to `most` where as many are left for each other
-    /// worker; does not wait for any. Those that the worker took before are begun.
+    /// Moves up to `count` jobs into `jobs`, and up to `most` if as many are left for each other
+    /// worker. Does not wait. The worker must have started all jobs that it took before.
     pub(super) fn take(
         &self,
         worker: Worker,
@@ -208,8 +209,7 @@ impl JobQueue {
         Taken::Some
     }
 
-    /// Takes the next jobs of the plan, up to `most`, as [`Plan::take`]; none where there is no
-    /// plan.
+    /// Takes up to `most` of the next jobs of the plan, like [`Plan::take`].
     pub(super) fn take_planned<R>(
         &self,
         worker: Worker,
@@ -232,9 +232,9 @@ impl JobQueue {
         }
     }
 
-    /// Takes all jobs that are not planned, for a worker that will [plan](Self::plan) them. Where
-    /// their order matters, and there is no plan, it waits for more, as long as they come fast.
-    /// Where there is one, which may be of another device, it takes many or the last.
+    /// Takes all unplanned jobs, for a worker that will [plan](Self::plan) them. If the order
+    /// matters and there is no plan, waits for more jobs as long as they come fast. If there is a
+    /// plan, possibly of another device, takes many jobs or the last ones.
     pub(super) fn take_unplanned(&self, worker: Worker, has_order: bool) -> Vec<Task> {
         let mut state = self.change();
         if !state.has_unplanned() || state.stopped {
@@ -272,13 +272,13 @@ impl JobQueue {
         state
     }
 
-    /// Whether somebody has looked, or need not look, where each of all jobs lies.
+    /// Returns whether the places of all jobs are known or not needed.
     pub(super) fn is_all_planned(&self) -> bool {
         let state = self.change();
         state.ended && state.jobs.is_empty() && !state.is_planning
     }
 
-    /// Brings jobs back, each with its place if that is known.
+    /// Returns jobs to the queue, each with its place if known.
     pub(super) fn plan(&self, worker: Worker, jobs: impl Iterator<Item = (Task, Option<Place>)>) {
         let mut state = self.change();
         jobs.for_each(|(job, place)| state.plan.add(job, place));
@@ -287,13 +287,13 @@ impl JobQueue {
         self.filled.notify_all();
     }
 
-    /// Brings back a job that was begun and whose device has no room.
+    /// Returns a started job whose device has no room.
     pub(super) fn defer(&self, job: Task, place: Place) {
         self.change().plan.add(job, Some(place));
         self.filled.notify_all();
     }
 
-    /// Lets the pulling go on where there is room again.
+    /// Lets the pulling thread continue if there is room.
     fn have_more_pulled(&self, state: &mut State) {
         if state.is_full && state.jobs.len() <= state.ahead / 2 {
             state.is_full = false;
@@ -301,12 +301,12 @@ impl JobQueue {
         }
     }
 
-    /// Whether any worker waits for jobs.
+    /// Returns whether any worker waits for jobs.
     pub(super) fn has_waiting(&self) -> bool {
         self.has_waiting.load(Ordering::Relaxed)
     }
 
-    /// Takes back jobs that a worker has not begun.
+    /// Takes back jobs that a worker has not started.
     pub(super) fn give_back(&self, worker: Worker, jobs: &mut VecDeque<Task>) {
         let mut state = self.change();
         let first_left = state.jobs.front().map(|job| job.sequence);
@@ -315,21 +315,22 @@ impl JobQueue {
             state.jobs.push_front(job);
         }
         if !is_before {
-            // They were planned, or another worker gave back later ones in between.
+            // They were planned, or another worker has returned later ones.
             state.jobs.make_contiguous().sort_unstable_by_key(|job| job.sequence);
         }
         self.let_go(&mut state, worker);
         self.filled.notify_all();
     }
 
-    /// Notes that a worker will not give back what it took.
+    /// Records that a worker will not return its jobs.
     fn let_go(&self, state: &mut State, worker: Worker) {
         if std::mem::take(&mut state.holds[worker]) && state.is_at_end() {
             self.filled.notify_all();
         }
     }
 
-    /// Waits until there are jobs, or none will come. Those that the worker took before are begun.
+    /// Waits until there are jobs or no more will come. The worker must have started all jobs that
+    /// it took before.
     pub(super) fn wait(&self, worker: Worker) {
         let mut state = self.change();
         self.let_go(&mut state, worker);
@@ -342,8 +343,9 @@ impl JobQueue {
         self.has_waiting.store(state.waiting > 0, Ordering::Relaxed);
     }
 
-    /// Whether a worker may leave the jobs to others: if it is not the last one. Then it has ended.
-    /// Waits until it is known how many there are, before the first job comes.
+    /// Returns whether a worker may leave the jobs to others, that is, whether it is not the last
+    /// one. If so, the worker has ended. Waits until the number of workers is known, before the
+    /// first job comes.
     pub(super) fn leave(&self) -> bool {
         let started = self.filled.wait_while(self.change(), |state| !state.all_started);
         let mut state = started.unwrap_or_else(PoisonError::into_inner);
@@ -354,7 +356,7 @@ impl JobQueue {
         has_others
     }
 
-    /// Notes that a worker has ended.
+    /// Records the end of a worker.
     pub(super) fn worker_ends(&self, worker: Worker) {
         let mut state = self.change();
         state.workers -= 1;
@@ -362,7 +364,7 @@ impl JobQueue {
         self.drained.notify_one();
     }
 
-    /// The state, which no panic leaves half changed.
+    /// Returns the state, which is consistent even after a panic.
     fn change(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -403,7 +405,7 @@ mod tests {
     }
 
     #[test]
-    fn no_more_goes_in_than_there_is_room_and_workers_for() {
+    fn the_queue_is_bounded_by_room_and_workers() {
         let queue = JobQueue::new(1);
         std::thread::scope(|scope| {
             let pushing = scope.spawn(|| {
@@ -419,7 +421,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stop_ends_all_waiting_and_gives_no_more() {
+    fn a_stop_ends_all_waits() {
         let (queue, mut taken) = (JobQueue::new(2), VecDeque::new());
         std::thread::scope(|scope| {
             let waiting = scope.spawn(|| queue.wait(0));
@@ -444,7 +446,7 @@ mod tests {
     }
 
     #[test]
-    fn all_but_the_last_may_leave() {
+    fn all_workers_but_the_last_may_leave() {
         let queue = JobQueue::new(5);
         let left = std::thread::scope(|scope| {
             let leaving = scope.spawn(|| queue.leave());
@@ -456,7 +458,7 @@ mod tests {
     }
 
     #[test]
-    fn more_than_needed_is_taken_where_as_much_is_left_for_others() {
+    fn a_worker_takes_more_only_if_enough_is_left() {
         let (queue, mut taken) = (JobQueue::new(3), VecDeque::new());
         fill(&queue, 30);
         let mut count = |count, most| {
@@ -471,7 +473,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_given_back_is_taken_again_in_its_order_and_before_the_end() {
+    fn returned_jobs_are_taken_again_in_order() {
         let queue = JobQueue::new(2);
         let [mut first, mut second, mut third] = [const { VecDeque::new() }; 3];
         fill(&queue, 10);
@@ -486,7 +488,7 @@ mod tests {
         assert_eq!(queue.take(0, 9, 9, &mut third), Taken::Some);
         assert!(numbers(&third).eq([1, 2, 3, 5, 6, 7, 8, 9]));
 
-        // Jobs that no worker can give back are not waited for.
+        // The queue does not wait for jobs that no worker can return.
         std::thread::scope(|scope| {
             let waiting = scope.spawn(|| queue.wait(1));
             while queue.change().waiting == 0 {
@@ -499,7 +501,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_given_back_after_later_ones_goes_before_them() {
+    fn jobs_returned_late_go_before_later_ones() {
         let queue = JobQueue::new(2);
         let [mut first, mut second, mut all] = [const { VecDeque::new() }; 3];
         fill(&queue, 6);

@@ -1,5 +1,5 @@
-//! What all lanes of a worker share: what they have read, and what they know of this round of
-//! files.
+//! The shared state of the lanes of a worker: the number of bytes read, and the start of the round
+//! of files.
 
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
@@ -13,20 +13,20 @@ use super::stop::Stop;
 use super::version::{self, FileVersion, Time, stamping_clock};
 use super::{Pace, Progress};
 
-/// What all lanes of a worker share.
+/// The shared state of the lanes of a worker.
 pub(super) struct LaneShared {
     pub(super) stop: Arc<Stop>,
     progress: Option<Arc<Progress>>,
     pace: Option<Pace>,
-    /// Bytes that the worker has read.
+    /// The number of bytes that the worker has read.
     pub(super) bytes: Cell<u64>,
-    /// For how long the worker has waited for cold files.
+    /// The time that the worker has waited for cold files.
     pub(super) waited: Cell<Duration>,
-    /// A time before any file of this round was opened, by the clock that stamps files.
+    /// A time before any file of this round was opened, by the clock of file times.
     pub(super) now: Cell<Time>,
-    /// The device looked at last, and whether this machine's clock stamps its files.
+    /// The last examined device, and whether the clock of this machine sets its file times.
     clock: Cell<Option<(u64, bool)>>,
-    /// Files that are read.
+    /// The files that are being read.
     pub(super) closing: RefCell<Closing>,
 }
 
@@ -48,7 +48,7 @@ impl LaneShared {
         }
     }
 
-    /// Notes that bytes of a file were read, and waits until others may be.
+    /// Records bytes read from a file, and waits until more may be read.
     pub(super) fn count(&self, read: usize) {
         self.bytes.set(self.bytes.get() + read as u64);
         if let Some(progress) = &self.progress {
@@ -57,31 +57,31 @@ impl LaneShared {
         self.pay(read);
     }
 
-    /// Waits until more may be read than this.
+    /// Waits until more than these bytes may be read.
     pub(super) fn pay(&self, read: usize) {
         if let Some(pace) = &self.pace {
             pace.take(read as u64, &self.stop);
         }
     }
 
-    /// Notes for how long the worker has waited for a medium.
+    /// Records the time that the worker has waited for a medium.
     pub(super) fn note_wait(&self, waited: Duration) {
         self.waited.set(self.waited.get() + waited);
     }
 
-    /// Takes the time of the clock that stamps files.
+    /// Reads the clock of file times.
     pub(super) fn look_at_clock(&self) {
         self.now.set(stamping_clock());
     }
 
-    /// Whether a file of this version certainly did not change since [`now`](Self::now): its last
-    /// change lies before, and was stamped by the same clock.
+    /// Returns whether a file of this version has certainly not changed since [`now`](Self::now):
+    /// its last change was before, by the same clock.
     pub(super) fn is_settled(&self, version: &FileVersion, file: &OwnedFd) -> bool {
-        version.tells_from(self.now.get()) && self.is_stamped_here(version.device(), file)
+        version.distinguishes(self.now.get()) && self.is_stamped_here(version.device(), file)
     }
 
-    /// Waits until whatever changes the file from now on gives it another version than this, if
-    /// this machine's clock does.
+    /// Waits until any later change gives the file a different version, if the clock of this
+    /// machine sets its times.
     pub(super) fn await_clock(&self, version: &FileVersion, file: &OwnedFd) {
         if self.is_stamped_here(version.device(), file) {
             version.await_clock();

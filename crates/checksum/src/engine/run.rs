@@ -1,4 +1,4 @@
-//! A run: the threads behind it, and the outcomes as an iterator on the caller's.
+//! A run: its threads, and the iterator of outcomes for the caller.
 //!
 //! ```text
 //! a thread of its own pulls the jobs, keeps their contexts, and queues the rest   queue.rs
@@ -6,12 +6,13 @@
 //! the caller's thread takes the outcomes and puts the contexts back              outbox.rs
 //! ```
 //!
-//! So nothing of the caller's is run, dropped or even seen by a worker, which may have a table of
-//! descriptors of its own (`descriptors.rs`); and no worker is compiled for the caller's types.
+//! So a worker never runs, drops or sees values of the caller. This matters because a worker may
+//! have its own descriptor table (`descriptors.rs`). Also, workers are not compiled for the types
+//! of the caller.
 //!
-//! Where there is but one job, as the iterator's [`size_hint`](Iterator::size_hint) says, or where
-//! the system gives no threads, the caller's thread does all of this, some jobs at a time, when it
-//! asks for an outcome.
+//! If there is a single job by [`size_hint`](Iterator::size_hint), or if the system refuses
+//! threads, the thread of the caller does all of this when it asks for an outcome, some jobs at a
+//! time.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -29,17 +30,16 @@ use super::panics::{self, Payload};
 use super::task::{Completed, Sequence, Task};
 use super::{Job, Options, Outcome, read, worker};
 
-/// Runs the jobs. The outcomes are the [iterator](Run)'s; nothing waits for the caller to ask for
-/// them, as long as no more than 65,536 jobs are under way.
+/// Runs jobs. Returns an [iterator](Run) of the outcomes. Jobs run even if the caller does not ask
+/// for outcomes, up to 65,536 jobs under way.
 ///
-/// The jobs are pulled by a thread of their own, up to a thousand ahead of the workers; where the
-/// iterator waits, what it gave is done meanwhile. Memory grows neither with the number of jobs nor
-/// with their sizes. A job's context is kept until its outcome is given out, so there may be 65,536
-/// of them: what there are few of, like open files, does not belong into one.
+/// A separate thread pulls the jobs, up to a thousand ahead of the workers. While the iterator
+/// waits, the previous jobs continue. Memory grows neither with the number of jobs nor with their
+/// sizes. The context of a job is kept until its outcome is returned, so there may be 65,536
+/// contexts. Do not put scarce resources such as open files into them.
 ///
-/// Fewer threads than asked for work where the system does not give as many. Where it gives none,
-/// and where there is but one job, as the iterator's [`size_hint`](Iterator::size_hint) says, the
-/// caller's thread works when it asks for an outcome.
+/// If the system refuses threads, fewer threads work. Without threads, or for a single job by
+/// [`size_hint`](Iterator::size_hint), the thread of the caller works when it asks for an outcome.
 #[must_use = "it is stopped when it is dropped"]
 pub fn run<T, I>(options: &Options, jobs: I) -> Run<T>
 where
@@ -48,7 +48,7 @@ where
 {
     let most = jobs.size_hint().1.unwrap_or(usize::MAX);
     let jobs: Jobs<T> = Box::new(jobs);
-    // Often there is a single file, and most of the time is that of starting.
+    // Often there is a single file, and starting threads would take most of the time.
     if most <= 1 {
         return Run::here(options, jobs);
     }
@@ -61,37 +61,38 @@ where
 
 type Jobs<T> = Box<dyn Iterator<Item = Job<T>> + Send>;
 
-/// The outcomes of a [run](run), in the order that [`Options::delivery`] says.
+/// The iterator of the outcomes of a [run](run), in the order of [`Options::delivery`].
 ///
-/// To drop it stops the run, as [`stop`](Stopper::stop) does, and waits for its threads; but for
-/// the one that waits in the iterator of the jobs, if it does, which ends when that returns.
+/// Dropping it stops the run, as [`stop`](Stopper::stop) does, and waits for its threads. It does
+/// not wait for a thread that is blocked in the iterator of the jobs, which ends when the iterator
+/// returns.
 ///
 /// # Panics
-/// Asking for an outcome panics when the iterator of the jobs did, with the same payload; where
-/// several threads panic, with that of the first. Outcomes that were not given out by then are
-/// lost. A run that is dropped says nothing of such a panic.
+/// Asking for an outcome panics if the iterator of the jobs has panicked, with the same payload. If
+/// several threads panic, the payload is that of the first. Remaining outcomes are lost. Dropping a
+/// run does not report a panic.
 pub struct Run<T> {
     threads: Threads<T>,
     contexts: Arc<Mutex<Contexts<T>>>,
-    /// Taken but not given out; and the contexts of these.
+    /// The outcomes taken but not returned, and their contexts.
     batch: VecDeque<Completed>,
     their_contexts: VecDeque<T>,
     is_at_end: bool,
-    /// All jobs were done.
+    /// Whether all jobs are done.
     is_complete: bool,
     totals: Totals,
 }
 
 enum Threads<T> {
-    /// The thread that pulls the jobs, and those that do them.
+    /// The thread that pulls the jobs, and the workers.
     Started { core: Arc<Core>, puller: Option<JoinHandle<()>>, workers: Vec<JoinHandle<()>> },
-    /// None; and how many jobs were pulled.
+    /// No threads, and the number of pulled jobs.
     None { core: Arc<Core>, jobs: Jobs<T>, pulled: Sequence },
 }
 
-/// The contexts of the jobs that are under way, in their order.
+/// The contexts of the jobs under way, in order.
 struct Contexts<T> {
-    /// From the first on that is not taken.
+    /// The contexts from the first one that is not taken.
     known: VecDeque<Option<T>>,
     first: Sequence,
 }
@@ -108,39 +109,39 @@ impl<T> Contexts<T> {
     }
 }
 
-/// What no panic leaves half changed.
+/// The state, which is consistent even after a panic.
 fn lock<T>(contexts: &Mutex<Contexts<T>>) -> MutexGuard<'_, Contexts<T>> {
     contexts.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What came of the outcomes that were given out.
+/// The counts of the returned outcomes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Totals {
-    /// Outcomes, failed ones included.
+    /// The number of outcomes, including failed ones.
     pub outcomes: u64,
-    /// Those that have no digests.
+    /// The number of failed outcomes.
     pub failed: u64,
-    /// Bytes of the others.
+    /// The number of bytes of the others.
     pub bytes: u64,
 }
 
-/// A run was stopped, so that not all jobs were done.
+/// The error of a run that was stopped before all jobs were done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("stopped")]
 #[non_exhaustive]
 pub struct Stopped {
-    /// What was done.
+    /// The counts of the finished jobs.
     pub totals: Totals,
 }
 
-/// Stops a run, from any thread.
+/// A handle to stop a run from any thread.
 #[derive(Clone, Debug)]
 pub struct Stopper(Arc<Core>);
 
 impl Stopper {
-    /// Ends the run: what is being read is given up, after at most 512 KiB of each file, and what
-    /// waits for an input waits no longer. No outcome comes any more.
+    /// Stops the run. Reads in progress end after at most 512 KiB of each file, and waits for
+    /// inputs end. No more outcomes come.
     pub fn stop(&self) {
         self.0.stop();
     }
@@ -160,7 +161,7 @@ impl<T: Send + 'static> Run<T> {
     fn in_threads(threads: usize, options: &Options, jobs: Jobs<T>) -> Self {
         let core = Core::new(Options { threads, ..options.clone() }, true);
         let contexts = Self::no_contexts();
-        // The jobs go to their thread once there are workers: without, they are done here.
+        // The jobs go to their thread once there are workers. Without workers they are done here.
         let Some((puller, send)) = start_puller(&core, &contexts) else {
             return Self::here(options, jobs);
         };
@@ -176,7 +177,7 @@ impl<T: Send + 'static> Run<T> {
         }
         (0..missing).for_each(|_| core.outbox.worker_ends());
         core.queue.all_are_started(missing);
-        // It waits for nothing else.
+        // It waits only for this.
         let _ = send.send(jobs);
         Self::new(Threads::Started { core, puller: Some(puller), workers }, contexts)
     }
@@ -188,25 +189,25 @@ impl<T: Send + 'static> Run<T> {
         Self::new(Threads::None { core, jobs, pulled: 0 }, Self::no_contexts())
     }
 
-    /// What stops this run.
+    /// Returns a handle that stops this run.
     #[must_use]
     pub fn stopper(&self) -> Stopper {
         Stopper(Arc::clone(self.core()))
     }
 
-    /// The next outcome if it comes within this time; none at the end, too, as
-    /// [`is_at_end`](Self::is_at_end) tells.
+    /// Returns the next outcome if it arrives within `patience`. Also returns `None` at the end,
+    /// see [`is_at_end`](Self::is_at_end).
     ///
-    /// Where the caller's thread does the jobs itself it takes as long as they do.
+    /// If the thread of the caller does the jobs, the call takes as long as they do.
     pub fn next_within(&mut self, patience: Duration) -> Option<Outcome<T>> {
         self.next_outcome(Some(patience))
     }
 
-    /// The next outcome; `before_waiting` is called if it is not there already, to do what else
-    /// there is, like writing out lines.
+    /// Returns the next outcome. Calls `before_waiting` before it waits, for example to write
+    /// lines.
     ///
     /// # Errors
-    /// Those of `before_waiting`, and then nothing was waited for.
+    /// Fails with the error of `before_waiting`, without waiting.
     pub fn next_or_wait<E>(
         &mut self,
         before_waiting: impl FnOnce() -> Result<(), E>,
@@ -221,26 +222,26 @@ impl<T: Send + 'static> Run<T> {
         Ok(self.next())
     }
 
-    /// Whether no outcome comes any more.
+    /// Returns whether all outcomes were returned.
     #[must_use]
     pub fn is_at_end(&self) -> bool {
         self.is_at_end && self.batch.is_empty()
     }
 
-    /// What is known by now of the devices that files come from.
+    /// Returns the properties of the devices found so far.
     #[must_use]
     pub fn media(&self) -> Media {
         self.core().devices.media()
     }
 
-    /// The result: whether all jobs were done and all outcomes given out, as is known once
-    /// [`is_at_end`](Self::is_at_end) says so. What is still to be done is stopped.
+    /// Ends the run and returns its counts. Jobs that are not done are stopped. Call it after
+    /// [`is_at_end`](Self::is_at_end) returns true.
     ///
     /// # Errors
-    /// They were not.
+    /// Fails if not all jobs were done or not all outcomes returned.
     ///
     /// # Panics
-    /// When the iterator of the jobs did, with the same payload.
+    /// Panics if the iterator of the jobs did, with the same payload.
     pub fn finish(mut self) -> Result<Totals, Stopped> {
         let is_complete = self.is_complete && self.batch.is_empty();
         if !is_complete {
@@ -281,7 +282,8 @@ impl<T: Send + 'static> Run<T> {
             }
             Threads::None { core, jobs, pulled } => {
                 let before = *pulled;
-                // One by one: whoever gives the next one may wait for what came of this.
+                // One by one, because the iterator may wait for the outcome of this job before it
+                // returns the next one.
                 pull(core, &mut jobs.take(1), &self.contexts, pulled);
                 worker::work(0, core);
                 core.outbox.take(&mut self.batch, Some(Duration::ZERO), &core.stop);
@@ -303,21 +305,20 @@ impl<T> Run<T> {
         }
     }
 
-    /// Waits for the threads, and goes on with the panic of the first that panicked.
+    /// Waits for the threads, and resumes the first panic.
     fn end(&mut self) {
         if let Some(panic) = self.join() {
             resume_unwind(panic);
         }
     }
 
-    /// Waits for the threads, which have ended or been stopped; the panic of the first that
-    /// panicked.
+    /// Waits for the threads, which have ended or were stopped. Returns the first panic.
     fn join(&mut self) -> Option<Payload> {
         self.is_at_end = true;
         let Threads::Started { core, puller, workers } = &mut self.threads else { return None };
-        // Their panics are caught where they run.
+        // Panics are caught within the threads.
         mem::take(workers).into_iter().for_each(|worker| drop(worker.join()));
-        // It may wait in the caller's iterator for as long as it likes, and only that.
+        // It may block in the iterator of the caller, and only there.
         if let Some(puller) = puller.take_if(|_| core.queue.has_ended()) {
             drop(puller.join());
         }
@@ -337,7 +338,7 @@ impl<T> Drop for Run<T> {
     fn drop(&mut self) {
         if !self.is_at_end {
             self.core().stop();
-            // A panic is told to whoever asks for outcomes.
+            // A panic is reported when the caller asks for outcomes.
             self.join().into_iter().for_each(panics::dispose);
         }
     }
@@ -349,7 +350,7 @@ impl<T> fmt::Debug for Run<T> {
     }
 }
 
-/// The thread that pulls jobs, once it gets them.
+/// Runs the thread that pulls jobs, once it gets them.
 fn start_puller<T: Send + 'static>(
     core: &Arc<Core>,
     contexts: &Arc<Mutex<Contexts<T>>>,
@@ -367,18 +368,19 @@ fn start_puller<T: Send + 'static>(
     Some((puller.flatten()?, send))
 }
 
-/// Pulls jobs to their end, or until they are not wanted any more; counts them in `pulled`.
+/// Pulls jobs to their end, or until they are no longer wanted. Counts them in `pulled`.
 fn pull<T>(
     core: &Core,
     jobs: &mut dyn Iterator<Item = Job<T>>,
     contexts: &Mutex<Contexts<T>>,
     pulled: &mut Sequence,
 ) {
-    /// Tells the workers, also when the iterator panics.
+    /// Notifies the workers, also if the iterator panics.
     struct EndOfJobs<'a>(&'a Core);
     impl Drop for EndOfJobs<'_> {
         fn drop(&mut self) {
-            // First: whoever sees the stop then sees that there is a panic to wait for.
+            // First, so that a thread that sees the stop also sees that there is a panic to wait
+            // for.
             self.0.queue.end();
             self.0.stop_after_panic();
         }

@@ -1,8 +1,8 @@
-//! What is read alone, in its turn: standard input, FIFOs, devices, terminals.
+//! Inputs that are read one after the other: standard input, FIFOs, devices, terminals.
 //!
-//! They may keep us waiting for as long as they like, and one of them may wait for what another
-//! gets (`tee >(a) >(b)` and the like), so each is read only when all jobs before it are out, as
-//! a tool that reads one file after another would.
+//! They may block for any time, and one of them may depend on another one, as with `tee >(a) >(b)`.
+//! So each is read only after all previous outcomes are returned, as a tool that reads one file
+//! after the other would do.
 
 use std::io;
 use std::panic::resume_unwind;
@@ -23,15 +23,15 @@ use super::whole::hash;
 use super::{Hashed, Options, Source, inode_of, inode_of_file};
 use crate::{Algorithms, Error};
 
-/// How many inputs that wait to be read alone are open at most: more are opened in their turn.
+/// The largest number of open serial inputs. More are opened when they are read.
 pub(super) const MOST_OPEN: usize = 64;
 
-/// What a worker has read alone: by a thread that has the worker's files, once there is something
-/// to read, or by the worker itself where the system gives no thread.
+/// The serial inputs of a worker. A thread with the files of the worker reads them, or the worker
+/// itself if the system refuses a thread.
 pub(super) struct Alone {
     core: Arc<Core>,
     worker: Worker,
-    /// How many inputs are open and wait for their turn, and how many may be.
+    /// The number of open inputs that wait for their turn, and its limit.
     open: Arc<AtomicUsize>,
     most_open: usize,
     thread: Option<JoinHandle<()>>,
@@ -45,15 +45,15 @@ impl Alone {
         Self { core, worker, open, most_open, thread: None, without_thread: 0 }
     }
 
-    /// Whether as many inputs are open as may be.
+    /// Returns whether the limit of open inputs is reached.
     pub(super) fn is_full(&self) -> bool {
         self.open.load(Ordering::Relaxed) >= self.most_open
     }
 
-    /// Takes a job, to be done when all before it are.
+    /// Adds a job, to be done after all previous ones.
     pub(super) fn hand_in(&mut self, sequence: Sequence, mut job: Serial) {
         if let Input::Open(file) = &job.input {
-            // A FIFO stays open, since its writer may have begun.
+            // A FIFO stays open, because its writer may have started.
             if self.is_full() && !is_fifo(file) {
                 job.input = Input::Later;
             } else {
@@ -62,7 +62,7 @@ impl Alone {
         }
         if self.thread.is_none() {
             self.thread = self.start();
-            // Such a thread does those of before as well.
+            // The thread also does the earlier ones.
             self.without_thread = if self.thread.is_some() { 0 } else { self.without_thread + 1 };
         }
         self.core.outbox.hand_in_serial(sequence, self.worker, job);
@@ -88,7 +88,7 @@ impl Alone {
         thread
     }
 
-    /// Does the jobs that there is no thread for, when their turns come; whether there were any.
+    /// Does jobs for which there is no thread, in their turns. Returns whether there were any.
     pub(super) fn do_those_without_thread(&mut self) -> bool {
         let jobs = std::mem::take(&mut self.without_thread);
         for _ in 0..jobs {
@@ -97,7 +97,7 @@ impl Alone {
         jobs > 0
     }
 
-    /// Waits for the thread, which ends when no worker can hand in jobs any more.
+    /// Waits for the thread, which ends when no worker can add jobs.
     pub(super) fn join(self) {
         let Some(thread) = self.thread else { return };
         let id = thread.thread().id();
@@ -108,7 +108,7 @@ impl Alone {
     }
 }
 
-/// Ends a thread beside a worker.
+/// Records the end of a serial thread.
 struct EndOfThread<'a>(&'a Core);
 
 impl Drop for EndOfThread<'_> {
@@ -117,7 +117,7 @@ impl Drop for EndOfThread<'_> {
     }
 }
 
-/// Does a worker's next serial job when its turn comes; false when no more can come.
+/// Does the next serial job of a worker in its turn. Returns false if no more can come.
 fn serve_one(core: &Core, worker: Worker, open_inputs: &AtomicUsize) -> bool {
     let Core { options, outbox, stop, .. } = core;
     let Some((sequence, job)) = outbox.next_serial(worker, stop) else { return false };
@@ -140,23 +140,23 @@ fn serve_one(core: &Core, worker: Worker, open_inputs: &AtomicUsize) -> bool {
     true
 }
 
-/// Whether what was opened is a named pipe.
+/// Returns whether an opened object is a named pipe.
 fn is_fifo(file: &OwnedFd) -> bool {
     rustix::fs::fstat(file)
         .is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::Fifo)
 }
 
-/// A file in its turn. A FIFO that another job has read is opened anew, to wait for its next
-/// writer: what was opened before the last one has gone sees that one's end.
+/// Returns the file of a job in its turn. A FIFO that another job has read is opened again to wait
+/// for its next writer. The earlier descriptor would see the end of the previous writer.
 fn before_its_writer(core: &Core, source: &Source, file: OwnedFd) -> Result<OwnedFd, Error> {
     let stat = rustix::fs::fstat(&file).map_err(io::Error::from)?;
     let is_fifo = FileType::from_raw_mode(stat.st_mode) == FileType::Fifo;
     let mut read = core.read_fifos.lock().unwrap_or_else(PoisonError::into_inner);
-    // The one that is there goes afterwards, or what a writer has written would go with it.
+    // The old descriptor is closed afterwards, because bytes of a writer would be lost otherwise.
     if is_fifo && !read.insert(inode_of(&stat)) { open(source, &core.options) } else { Ok(file) }
 }
 
-/// Opens a job's file in its turn.
+/// Opens the file of a job in its turn.
 fn open(source: &Source, options: &Options) -> Result<OwnedFd, Error> {
     let (Source::Path(path) | Source::Regular(path)) = source else {
         unreachable!("only what has a path is opened later")
@@ -165,8 +165,8 @@ fn open(source: &Source, options: &Options) -> Result<OwnedFd, Error> {
     if options.taken.contains(&inode_of_file(&file)?) { Err(Error::Taken) } else { Ok(file) }
 }
 
-/// Reads standard input to its end. If it is a regular file it is looked at before and after, as
-/// any other; it begins where whoever had it before left off.
+/// Reads standard input to its end. A regular file is checked for changes like any other. Reading
+/// starts at the current position of the descriptor.
 fn hash_stdin(options: &Options, algorithms: Algorithms, stop: &Stop) -> Result<Hashed, Error> {
     let file = rustix::stdio::stdin().try_clone_to_owned()?;
     let stat = rustix::fs::fstat(&file).map_err(io::Error::from)?;
@@ -186,7 +186,7 @@ fn hash_stdin(options: &Options, algorithms: Algorithms, stop: &Stop) -> Result<
     let start = rustix::fs::tell(&file).map_err(io::Error::from)?;
     let had_writer = lease::has_writer(&file);
     let hashed = hash(options, file.as_fd(), algorithms, stop)?;
-    // What begins beyond the end has nothing to read, and nothing is missing.
+    // A position beyond the end leaves nothing to read, which is not an error.
     let end = if start > before.size() { before.size() } else { start + hashed.bytes };
     let (middle, is_settled) = before.look_again(&file, end, had_writer)?;
     if is_settled {

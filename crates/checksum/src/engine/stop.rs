@@ -1,4 +1,4 @@
-//! The word that a run is to end before its jobs do.
+//! The signal that a run is to end before its jobs.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -6,18 +6,19 @@ use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::io::{Errno, retry_on_intr};
 
-/// Whether a run is stopped. What reads for long asks between two pieces; what waits for an input
-/// that may never come waits for this as well.
+/// Whether a run is stopped. Long reads check it between pieces. Waits for an input also wait for
+/// this.
 #[derive(Debug, Default)]
 pub(super) struct Stop {
     is_set: AtomicBool,
-    /// Can be read from then on; none where the system gives none, and then what waits goes on.
+    /// A descriptor that becomes readable. `None` if the system refuses one, and then waits do not
+    /// end.
     signal: Option<OwnedFd>,
 }
 
 impl Stop {
-    /// One that also wakes what waits for an input. It opens a descriptor: to be made before
-    /// threads have tables of their own, so that all know it by the same number.
+    /// Makes a stop that also ends waits for inputs. It opens a descriptor, so it must be made
+    /// before threads have their own descriptor tables.
     pub(super) fn with_signal() -> Self {
         Self { is_set: AtomicBool::new(false), signal: eventfd(0, EventfdFlags::CLOEXEC).ok() }
     }
@@ -29,15 +30,15 @@ impl Stop {
     pub(super) fn set(&self) {
         self.is_set.store(true, Ordering::Relaxed);
         if let Some(signal) = &self.signal {
-            // It is full when it was set before.
+            // It is full if it was set before.
             let _ = rustix::io::write(signal, &1_u64.to_ne_bytes());
         }
     }
 
-    /// Waits until there is something to read, or the end of it.
+    /// Waits until there is input or its end.
     ///
     /// # Errors
-    /// The system's, and [`Errno::CANCELED`] once it is set.
+    /// Fails with the error of the system, or with [`Errno::CANCELED`] once the stop is set.
     pub(super) fn wait_for(&self, file: BorrowedFd<'_>) -> Result<(), Errno> {
         let readable = |fd| PollFd::from_borrowed_fd(fd, PollFlags::IN);
         match &self.signal {
@@ -55,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_wakes_what_waits_for_an_input() {
+    fn a_stop_wakes_a_wait_for_input() {
         let stop = Stop::with_signal();
         let (reader, writer) = std::io::pipe().unwrap();
         std::thread::scope(|scope| {

@@ -1,4 +1,4 @@
-//! One file in a lane: read piece by piece into a buffer, and looked at again in the end.
+//! A file in a lane: read in pieces into a buffer, and checked for changes at the end.
 
 use std::io;
 use std::ops::Range;
@@ -23,54 +23,54 @@ use super::version::FileVersion;
 use super::{Hashed, Options, whole};
 use crate::{Algorithms, Digest, Error};
 
-/// Files of this many bytes and more are announced to the kernel as read in sequence.
+/// The size in bytes from which files are announced to the kernel as sequential reads.
 const ADVISE_FROM: u64 = 1 << 20;
 
-/// A regular file, as a stream of a lane. `T` is whatever its outcome needs.
+/// A regular file as a stream of a lane. `T` is the data for its outcome.
 pub(super) struct FileStream<T> {
     pub(super) ticket: T,
-    /// None once all is read and looked at.
+    /// `None` once all is read and checked.
     file: Option<OwnedFd>,
     before: FileVersion,
     buffer: Buffer,
     /// The part of the buffer that is read but not consumed.
     start: usize,
     end: usize,
-    /// Where in the file reading begins, and how many bytes there are from there on, as far as its
-    /// size says.
+    /// The start of the read, and the number of bytes from there on according to the size.
     offset: u64,
     length: u64,
-    /// Whether what lies behind them is not to be read.
+    /// Whether the bytes after them must not be read.
     is_part: bool,
-    /// What the computations over it begin with, where it is read over several days; and whether it
-    /// goes on behind what is read now.
+    /// The initial state for a file that is read in chunks, and whether the file continues after
+    /// this chunk.
     behind: Option<Box<Midstate>>,
     is_cut: bool,
     /// Bytes read.
     bytes: u64,
     ended: bool,
-    /// [`Error::Changed`] is of a file that was mapped and cut off.
+    /// [`Error::Changed`] is for a mapped file that was truncated.
     error: Option<Error>,
-    /// What is to be computed, and those computations that are done beside the lane's.
+    /// The algorithms, and the computations outside of the lane.
     algorithms: Algorithms,
     hashers: Hashers,
-    /// Somebody may have been writing to it when it was opened.
+    /// Whether another process may have been writing to it when it was opened.
     has_writer: bool,
-    /// It is read once more, which no progress counts.
+    /// Whether it is read a second time, which does not count as progress.
     is_again: bool,
-    /// Where it comes from a medium, the right to read it.
+    /// The permit to read it, if it comes from a medium.
     turn: Option<Turn>,
-    /// How much of it was asked for ahead, in bytes from its beginning.
+    /// The end of the requested bytes, from the start of the file.
     asked: u64,
-    /// Where half of that is used: the place to look whether it came in time, and to ask for more.
+    /// The position at which half of these bytes are used, to check whether they arrived in time
+    /// and to request more.
     half_asked: u64,
-    /// When it was asked for, and for how long the worker had waited by then.
+    /// The time of the request, and the waiting time of the worker by then.
     asked_at: Option<(Instant, Duration)>,
     shared: Rc<LaneShared>,
 }
 
 impl<T> FileStream<T> {
-    /// A file as a stream; `buffer` holds what is read of it.
+    /// Makes a stream of a file. `buffer` holds its first bytes.
     pub(super) fn new(
         ticket: T,
         begun: Begun,
@@ -118,34 +118,34 @@ impl<T> FileStream<T> {
         stream
     }
 
-    /// Whether one read takes all of it.
+    /// Returns whether one read takes the whole file.
     pub(super) fn is_short(&self) -> bool {
         self.length <= Buffer::CAPACITY as u64
     }
 
-    /// Where its lane begins, if that is not the beginning.
+    /// Returns the initial state of the lane, if it does not start at the start of the file.
     pub(super) fn midstate(&self) -> Option<lanesum_md5::Midstate> {
         self.behind.as_ref().and_then(|behind| md5_in_lane(behind))
     }
 
-    /// Announces a long file to the kernel as read in sequence.
+    /// Announces a long file to the kernel as sequential reads.
     fn advise(&self) {
         if let Some(file) = &self.file
             && self.length >= ADVISE_FROM
         {
-            // A hint; a file system that has no use for it says so, and nothing is lost.
+            // A hint. A file system that does not support it returns an error, which is ignored.
             let _ = rustix::fs::fadvise(file, 0, None, Advice::Sequential);
         }
     }
 
-    /// Reads all that is left for the sake of the algorithms that need no lane.
+    /// Reads the rest for the algorithms outside of the lane.
     pub(super) fn drain(&mut self) {
         while !self.ended {
             self.refill();
         }
     }
 
-    /// Fills the buffer, or notes the end or an error.
+    /// Fills the buffer, or records the end or an error.
     fn refill(&mut self) {
         if self.turn.is_none() {
             return self.fill();
@@ -157,11 +157,11 @@ impl<T> FileStream<T> {
         self.ask_ahead(waited);
     }
 
-    /// As [`refill`](Self::refill), without a look at what comes next.
+    /// Like [`refill`](Self::refill), without requests ahead.
     fn fill(&mut self) {
         let Some(file) = &self.file else { return };
         if self.shared.stop.is_set() {
-            // Its outcome is not wanted any more.
+            // The outcome is no longer wanted.
             self.error = Some(io::Error::from(Errno::CANCELED).into());
             self.ended = true;
             return self.took(0..0);
@@ -198,7 +198,7 @@ impl<T> FileStream<T> {
         let room = if self.is_part {
             let left = usize::try_from(self.length - self.bytes).unwrap_or(usize::MAX);
             let length = room.len().min(left);
-            // What is mapped begins with a page, wherever a part does.
+            // Mapped bytes start at a page, even if the part does not.
             &mut room[..head.filter(|_| left > Buffer::CAPACITY).unwrap_or(length)]
         } else {
             room
@@ -209,7 +209,7 @@ impl<T> FileStream<T> {
             match retry_on_intr(|| rustix::io::read(file, &mut room[filled..])) {
                 Ok(read) => {
                     filled += read;
-                    // A short read that comes to the size is the end: no need to ask once more.
+                    // A short read that reaches the size is the end, so no further read is needed.
                     let is_short = filled < room.len() && self.before.has_blocks();
                     let bytes = self.bytes + filled as u64;
                     let is_all = is_short || self.is_part;
@@ -224,7 +224,7 @@ impl<T> FileStream<T> {
         self.took(self.buffer.place_of(filled));
     }
 
-    /// Notes that these bytes of the buffer were read.
+    /// Records bytes read into the buffer.
     fn took(&mut self, range: Range<usize>) {
         self.bytes += range.len() as u64;
         if self.is_again {
@@ -236,8 +236,8 @@ impl<T> FileStream<T> {
         self.hashers.update(self.buffer.bytes(range));
     }
 
-    /// Has the medium bring what comes next, while this is hashed: in pieces, since each may cost
-    /// it a seek.
+    /// Requests the next bytes from the medium while these are hashed. Requests in large pieces,
+    /// because each may cost a seek.
     fn ask_ahead(&mut self, waited: Duration) {
         if self.ended {
             self.turn = None;
@@ -256,7 +256,7 @@ impl<T> FileStream<T> {
             (self.asked_at.replace(now), self.asked.checked_sub(1))
         {
             let is_there = cold::is_cached(file, last);
-            // Whoever waits for one file gives the others all the time to come.
+            // While the worker waits for one file, the others have time to arrive.
             let is_busy = (now.1 - waited) * 4 < now.0 - then;
             if is_busy || !is_there {
                 turn.note_whether_in_time(is_there);
@@ -271,7 +271,7 @@ impl<T> FileStream<T> {
         }
     }
 
-    /// The result with the lane's digest, when there was a lane; the ticket; and the buffer for the
+    /// Returns the result with the digest of the lane, if any, the ticket, and the buffer for the
     /// next file.
     pub(super) fn finish(
         mut self,
@@ -281,8 +281,7 @@ impl<T> FileStream<T> {
         self.buffer.lane.release();
         let hashed = self.hashed(md5);
         let result = match (self.error.take(), self.file.take()) {
-            // What is left of it counts.
-            // (Of what was cut off of a part nothing may be left.)
+            // The rest of the file counts. (A truncated part may have no rest.)
             (Some(Error::Changed), Some(file)) if !options.detect_changes && !self.is_part => {
                 read_again(&file, self.algorithms, options, &self.shared.stop)
             }
@@ -298,12 +297,12 @@ impl<T> FileStream<T> {
         (self.ticket, result, self.buffer)
     }
 
-    /// What came of all that was read, with the lane's digest, or state, if there was a lane.
+    /// Returns the result of the whole read, with the digest or state of the lane, if any.
     fn hashed(&mut self, md5: Option<Digest>) -> Hashed {
         let hashers = std::mem::take(&mut self.hashers);
         let bytes = self.bytes;
         if self.is_cut {
-            // One that ended before it should have has no midstate; why shows at the second look.
+            // A file that ended early has no midstate. The check for changes finds the reason.
             let states = hashers.save().filter(|_| bytes == self.length);
             let midstate = |states| Box::new(Midstate::new(self.offset + bytes, states, md5));
             let midstate = states.map(midstate);
@@ -314,8 +313,8 @@ impl<T> FileStream<T> {
         Hashed { digests, bytes, ..Hashed::default() }
     }
 
-    /// Looks whether the file stayed as it was. Where its version does not tell, its content has to
-    /// be the same twice.
+    /// Checks whether the file has changed. If its version does not tell, two reads must give the
+    /// same content.
     fn confirm(
         &mut self,
         file: OwnedFd,
@@ -323,7 +322,7 @@ impl<T> FileStream<T> {
         options: &Options,
     ) -> Result<Hashed, Error> {
         let is_settled;
-        // What lies around a part counts as read.
+        // Bytes outside of a part count as read.
         let read = self.before.size().saturating_sub(self.length) + self.bytes;
         (self.before, is_settled) = self.before.look_again(&file, read, self.has_writer)?;
         if self.is_again || is_settled {
@@ -333,7 +332,7 @@ impl<T> FileStream<T> {
         if again == hashed { Ok(hashed) } else { Err(Error::Changed) }
     }
 
-    /// Reads the file a second time, from its version on.
+    /// Reads the file a second time, and checks it against its version.
     fn hash_again(&mut self, file: OwnedFd, options: &Options) -> Result<Hashed, Error> {
         rustix::fs::seek(&file, SeekFrom::Start(self.offset)).map_err(io::Error::from)?;
         (self.start, self.end, self.bytes) = (0, 0, 0);
@@ -353,7 +352,7 @@ impl<T> FileStream<T> {
     }
 }
 
-/// Reads a file from its beginning, by itself.
+/// Reads a file from its start, outside of a lane.
 fn read_again(
     file: &OwnedFd,
     algorithms: Algorithms,
@@ -378,7 +377,7 @@ impl<T> lanesum_md5::Stream for FileStream<T> {
         self.start += count;
     }
 
-    /// One that failed is ended, wherever that was.
+    /// A failed file has ended.
     fn is_cut(&self) -> bool {
         self.is_cut && self.bytes == self.length
     }

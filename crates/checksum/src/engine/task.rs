@@ -1,17 +1,17 @@
-//! What goes from one room of the engine to another: a job on its way to its outcome.
+//! The messages between the parts of the engine: jobs and their outcomes.
 
 use rustix::fd::OwnedFd;
 
 use super::{Hashed, Source};
 use crate::{Algorithms, Error};
 
-/// A job's number in the order, from 0.
+/// The number of a job in the order, from 0.
 pub(super) type Sequence = u64;
 
-/// A worker's number, from 0.
+/// The number of a worker, from 0.
 pub(super) type Worker = usize;
 
-/// What a worker sees of a job: all but its context.
+/// A job for a worker, without its context.
 #[derive(Debug)]
 pub(super) struct Task {
     pub(super) sequence: Sequence,
@@ -19,7 +19,7 @@ pub(super) struct Task {
     pub(super) algorithms: Algorithms,
 }
 
-/// A job to be done alone.
+/// A serial job.
 #[derive(Debug)]
 pub(super) struct Serial {
     pub(super) source: Source,
@@ -27,18 +27,18 @@ pub(super) struct Serial {
     pub(super) input: Input,
 }
 
-/// What is read alone.
+/// The input of a serial job.
 #[derive(Debug)]
 pub(super) enum Input {
     Stdin,
-    /// Opened without waiting. It stays open until its turn, so that a writer who waits for a
-    /// reader can begin.
+    /// Opened without waiting. It stays open until its turn, so that a writer that waits for a
+    /// reader can start.
     Open(OwnedFd),
-    /// The job's path, to be opened in its turn: as many as may be are open already.
+    /// The path of the job, to open in its turn, because the limit of open inputs is reached.
     Later,
 }
 
-/// What came of a job, without its context, which no worker sees.
+/// The outcome of a job without its context.
 #[derive(Debug)]
 pub(super) struct Completed {
     pub(super) sequence: Sequence,

@@ -1,12 +1,12 @@
-//! What shows whether a file stayed as it was while it was read: its version, before and after.
+//! Detects changes of a file while it is read by comparing its version before and after.
 //!
-//! | since the look before | |
+//! | change since the first check | result |
 //! |---|---|
-//! | nothing moved, and as many bytes were read as its size says | it stayed as it was |
-//! | only the inode's time or its number of links: a chmod, a link, a rename | it is read once more |
-//! | its size or the time of its last change, or its last link is gone | it changed |
+//! | none, and the number of bytes read is the size | the file is unchanged |
+//! | only the change time or the number of links: a chmod, a link, a rename | the file is read again |
+//! | the size or the modification time, or the last link was removed | the file has changed |
 //!
-//! What moves no version does not show: see [`lease`](super::read::lease).
+//! For changes that do not affect the version see [`lease`](super::read::lease).
 
 use std::io;
 use std::thread;
@@ -20,11 +20,11 @@ use super::inode_of;
 use super::read::lease;
 use crate::Error;
 
-/// Seconds and nanoseconds since 1970. (Of the latter, systems have signed and unsigned ones.)
+/// Seconds and nanoseconds since 1970.
 pub(super) type Time = (i64, i64);
 
-/// What shows that a file was changed: a write or truncation moves size or times, a rename or
-/// removal of the file the number of links or the time of the inode's change.
+/// The metadata that show a change. A write or truncation changes size or times. A rename or
+/// removal changes the number of links or the change time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FileVersion {
     inode: Inode,
@@ -32,7 +32,7 @@ pub(crate) struct FileVersion {
     links: libc::nlink_t,
     modified: Time,
     changed: Time,
-    /// Blocks on the medium; pseudo files (of /proc, /sys) have none, whatever their size says.
+    /// The number of blocks on the medium. Pseudo files (in /proc, /sys) have none.
     blocks: i64,
 }
 
@@ -48,7 +48,7 @@ impl FileVersion {
         }
     }
 
-    /// The number of the device, as of [`Stat`].
+    /// The number of the device, as in [`Stat`].
     pub(super) fn device(&self) -> u64 {
         self.inode.device
     }
@@ -59,54 +59,55 @@ impl FileVersion {
 
     pub(crate) fn times(&self) -> Times {
         let time = |(seconds, nanoseconds): Time| {
-            // There are fewer than 10^9 of them.
+            // Nanoseconds are less than 10^9.
             let nanoseconds = u32::try_from(nanoseconds).ok()?;
             Some(lanesum_list::Time { seconds, nanoseconds })
         };
         Times { modified: time(self.modified), changed: time(self.changed) }
     }
 
-    /// Bytes of the file.
+    /// Returns the size of the file in bytes.
     pub(crate) fn size(&self) -> u64 {
         self.size
     }
 
-    /// Whether parts of it are nowhere, as far as its size on the medium tells.
+    /// Returns whether the file has holes, according to its blocks.
     pub(super) fn has_holes(&self) -> bool {
         const BLOCK: u64 = 512;
         self.blocks.cast_unsigned() < self.size / BLOCK
     }
 
-    /// Whether it takes room on the medium. Pseudo files take none, nor do holes.
+    /// Returns whether the file uses blocks on the medium. Pseudo files and holes use none.
     pub(super) fn has_blocks(&self) -> bool {
         self.blocks != 0
     }
 
-    /// Whether the content of a file that had this version, of which so many bytes were read since,
-    /// stayed as it was; false where that takes another look at the content.
+    /// Returns whether the content of a file that had this version is unchanged after a read of
+    /// `read` bytes. Returns false if the content must be read again to find out.
     ///
     /// # Errors
-    /// [`Error::Changed`], and [`Error::Length`] of a file that holds not as much as it says.
+    /// Fails with [`Error::Changed`], or with [`Error::Length`] if the number of bytes differs from
+    /// the size.
     fn holds(&self, after: &Self, read: u64, file: &OwnedFd) -> Result<bool, Error> {
         let is_gone = after.links == 0 && self.links != 0;
         let of_content = |version: &Self| (version.device(), version.size, version.modified);
         if is_gone || of_content(self) != of_content(after) {
             return Err(Error::Changed);
         }
-        // What has no blocks may be a hole, or of a file system that does not count them, or be
-        // made up as it is read.
+        // A file without blocks may be a hole, on a file system without block counts, or a pseudo
+        // file.
         if read != self.size && (self.has_blocks() || self.size != 0 && !is_made_up(file)) {
             return Err(Error::Length { size: self.size, read });
         }
         Ok((self.links, self.changed) == (after.links, after.changed))
     }
 
-    /// Looks at the file once more, of which so many bytes were read since. Gives its version now,
-    /// and whether that shows that the content stayed as it was; where somebody may be writing to
-    /// it (`had_writer`: at the first look) none shows it.
+    /// Examines the file again after a read of `read` bytes. Returns its new version, and whether
+    /// that proves that the content is unchanged. With a writer nothing proves it. `had_writer`
+    /// tells whether there was one at the first check.
     ///
     /// # Errors
-    /// Those of [`holds`](Self::holds), and the system's.
+    /// Fails as [`holds`](Self::holds) does, or with the error of the system.
     pub(super) fn look_again(
         &self,
         file: &OwnedFd,
@@ -118,11 +119,11 @@ impl FileVersion {
         Ok((after, holds && !had_writer && !lease::has_writer(file)))
     }
 
-    /// Waits until whatever changes the file from now on gives it another version than this.
+    /// Waits until any later change gives the file a different version.
     ///
-    /// The clock stands still for some milliseconds at a time, and all that is written meanwhile
-    /// has the same time. Linux 6.13 and later stamp more finely what somebody has looked at, but
-    /// not on every file system.
+    /// The clock of file times advances in ticks of some milliseconds, and all writes within a tick
+    /// have the same time. Linux 6.13 and later use finer times for examined files, but not on
+    /// every file system.
     pub(super) fn await_clock(&self) {
         const PAUSE: Duration = Duration::from_millis(1);
         while self.is_of_this_moment(stamping_clock()) {
@@ -130,71 +131,73 @@ impl FileVersion {
         }
     }
 
-    /// Whether something about the file changed so lately, in a span of seconds, that whoever did
-    /// it may be at it still.
+    /// Returns whether the file changed within the last seconds, so that the writer may still be
+    /// active.
     pub(super) fn is_recent(&self, now: Time) -> bool {
         const SECONDS: i64 = 2;
         self.changed.0 >= now.0 - SECONDS
     }
 
-    /// Whether a change at this time or later would have given another version: only then do two
-    /// equal ones show that there was none. The time is by the clock that stamped the file.
-    pub(super) fn tells_from(&self, now: Time) -> bool {
+    /// Returns whether a change at `now` or later would give a different version. Only then do two
+    /// equal versions prove that there was no change. The time is that of the clock of the file.
+    pub(super) fn distinguishes(&self, now: Time) -> bool {
         match self.changed {
-            // ext2, ext3 and old ext4 keep whole seconds.
+            // ext2, ext3 and old ext4 store whole seconds.
             (seconds, 0) => seconds < now.0,
             changed => changed < now,
         }
     }
 
-    /// Whether [`tells_from`](Self::tells_from) will hold in a moment: not of a time to come, from
-    /// before the clock was set.
+    /// Returns whether [`distinguishes`](Self::distinguishes) will hold in a moment. It will not
+    /// for a time in the future, from before the clock was set back.
     fn is_of_this_moment(&self, now: Time) -> bool {
-        // A hundredth of a second is the longest tick, and Linux 6.13 stamps up to one ahead.
+        // The longest tick is 10 ms, and Linux 6.13 stamps up to one tick ahead.
         const TICK: i128 = 10_000_000;
         let nanoseconds = |(s, ns): Time| i128::from(s) * 1_000_000_000 + i128::from(ns);
-        !self.tells_from(now) && nanoseconds(self.changed) <= nanoseconds(now) + TICK
+        !self.distinguishes(now) && nanoseconds(self.changed) <= nanoseconds(now) + TICK
     }
 }
 
-/// What the kernel stamps files with: its time of the last tick.
+/// Returns the clock of file times: the kernel time of the last tick.
 pub(super) fn stamping_clock() -> Time {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::RealtimeCoarse);
     (time.tv_sec, time.tv_nsec)
 }
 
-/// The number of a file's file system, as in statfs(2).
+/// Returns the type number of the file system of a file, as in statfs(2).
 fn file_system(file: &OwnedFd) -> Option<u64> {
     rustix::fs::fstatfs(file).ok().map(|system| system.f_type.cast_unsigned())
 }
 
-/// Whether this machine's clock stamps a file.
+/// Returns whether the clock of this machine sets the times of a file.
 pub(super) fn is_stamped_here(file: &OwnedFd) -> bool {
     file_system(file).is_some_and(|it| LOCAL_FILE_SYSTEMS.contains(&it))
 }
 
-/// Whether a file's content is made as it is read, so that its size says nothing.
+/// Returns whether the content of a file is generated when it is read, so that its size is
+/// meaningless.
 pub(super) fn is_made_up(file: &OwnedFd) -> bool {
     file_system(file).is_some_and(|it| PSEUDO_FILE_SYSTEMS.contains(&it))
 }
 
-/// Whether a file may be mapped by whoever asks for it: not what the kernel makes up, since a file
-/// of sysfs can be a device's registers, nor of hugetlbfs, whose pages are larger than a window.
+/// Returns whether a file may be mapped on request. Generated files may not, because a file in
+/// sysfs can be registers of a device. Files in hugetlbfs may not, because its pages are larger
+/// than a window.
 pub(super) fn can_be_mapped(file: &OwnedFd) -> bool {
     const HUGETLBFS: u64 = 0x9584_58f6;
     file_system(file).is_some_and(|it| it != HUGETLBFS && !PSEUDO_FILE_SYSTEMS.contains(&it))
 }
 
-/// Whether it makes sense to map a file at all: not one that is elsewhere and may be gone, nor one
-/// of ZFS, which would keep what is mapped in memory twice.
+/// Returns whether mapping a file is useful. It is not on network file systems, where a file may
+/// disappear, nor on ZFS, which keeps mapped bytes in memory twice.
 pub(super) fn may_be_mapped(file: &OwnedFd) -> bool {
     file_system(file).is_some_and(|it| it != ZFS && LOCAL_FILE_SYSTEMS.contains(&it))
 }
 
 const ZFS: u64 = 0x2fc1_2fc1;
 
-/// File systems whose times come from this machine's clock, by their number in statfs(2). Those of
-/// a network have a server's clock, and what is not listed may have anything.
+/// File systems whose times come from the clock of this machine, by type number in statfs(2).
+/// Network file systems use the clock of the server, and the clock of unlisted ones is unknown.
 const LOCAL_FILE_SYSTEMS: [u64; 9] = [
     0x0102_1994, // tmpfs
     0x8584_58f6, // ramfs
@@ -207,8 +210,7 @@ const LOCAL_FILE_SYSTEMS: [u64; 9] = [
     0x794c_7630, // overlayfs
 ];
 
-/// File systems that show what the kernel knows. A text of sysfs has the size of a page, whatever
-/// it holds.
+/// File systems with generated files. A text in sysfs always has the size of a page.
 const PSEUDO_FILE_SYSTEMS: [u64; 13] = [
     0x0000_9fa0, // proc
     0x6265_6572, // sysfs
@@ -243,21 +245,21 @@ mod tests {
     }
 
     #[test]
-    fn a_version_tells_from_what_its_clock_can_tell() {
+    fn a_version_distinguishes_changes_by_clock_tick() {
         for (changed, first) in [((7, 5), (7, 6)), ((7, 999_999_999), (8, 0)), ((7, 0), (8, 0))] {
             let version = version_of(changed);
-            assert!(version.tells_from(first), "{changed:?}");
+            assert!(version.distinguishes(first), "{changed:?}");
             let before = if first.1 == 0 { (first.0 - 1, 999_999_999) } else { (7, first.1 - 1) };
-            assert!(!version.tells_from(before), "{changed:?}");
+            assert!(!version.distinguishes(before), "{changed:?}");
             assert!(version.is_of_this_moment(before) && !version.is_of_this_moment(first));
         }
-        // A time to come is not waited for.
+        // A time in the future is not waited for.
         assert!(version_of((7, 10_000_000)).is_of_this_moment((7, 0)));
         assert!(!version_of((7, 10_000_001)).is_of_this_moment((7, 0)));
     }
 
     #[test]
-    fn a_version_holds_only_while_nothing_moves() {
+    fn a_version_holds_only_without_changes() {
         let file = OwnedFd::from(tempfile::tempfile().unwrap());
         let version = version_of((3, 4));
         let holds = |after: FileVersion, read| match version.holds(&after, read, &file) {
@@ -290,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn a_version_shows_nothing_where_there_is_or_was_a_writer() {
+    fn a_version_proves_nothing_with_a_writer() {
         let named = tempfile::NamedTempFile::new().unwrap();
         let reader = OwnedFd::from(std::fs::File::open(named.path()).unwrap());
         let version = FileVersion::of(&rustix::fs::fstat(&reader).unwrap());
@@ -306,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn without_blocks_a_size_counts_but_where_content_is_made_up() {
+    fn the_size_counts_without_blocks_except_in_proc() {
         let of = |path: &str| OwnedFd::from(std::fs::File::open(path).unwrap());
         let stored = OwnedFd::from(tempfile::tempfile().unwrap());
         let version = FileVersion { size: 4096, blocks: 0, ..version_of((3, 4)) };
@@ -321,13 +323,13 @@ mod tests {
     }
 
     #[test]
-    fn what_the_kernel_makes_up_is_not_mapped() {
+    fn proc_files_are_not_mapped() {
         assert!(can_be_mapped(&OwnedFd::from(tempfile::tempfile().unwrap())));
         assert!(!can_be_mapped(&OwnedFd::from(std::fs::File::open("/proc/self/stat").unwrap())));
     }
 
     #[test]
-    fn what_changed_in_the_last_seconds_is_recent() {
+    fn changes_in_the_last_seconds_are_recent() {
         let recent = [7, 8, 9, 12].map(|seconds| version_of((seconds, 1)).is_recent((10, 0)));
         assert_eq!(recent, [false, true, true, true]);
     }

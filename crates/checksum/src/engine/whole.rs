@@ -1,4 +1,4 @@
-//! Reads and hashes one input to its end, as it comes.
+//! Reads and hashes one input sequentially to its end.
 
 use std::io;
 use std::mem;
@@ -15,7 +15,7 @@ use super::stop::Stop;
 use super::{Hashed, Options};
 use crate::{Algorithms, Error};
 
-/// Reads a file to its end, by itself.
+/// Reads a file to its end, outside of a lane.
 pub(super) fn hash(
     options: &Options,
     file: BorrowedFd<'_>,
@@ -46,12 +46,12 @@ pub(super) fn hash(
     Ok(hashed)
 }
 
-/// Reads what there is; waits for it where the file was opened without waiting.
+/// Reads available bytes. Waits for them if the file was opened without waiting.
 ///
-/// A FIFO that no writer has opened yet reads as ended, but polls as not ready; one whose last
-/// writer has gone polls as ready. So polling first gives the end when it is one. Not where the
-/// writer had gone before the FIFO was opened and left something in it: that never polls as ended,
-/// but once something was read, an end is one.
+/// A FIFO that no writer has opened yet reads as ended, but polls as not ready. After the last
+/// writer has closed it, it polls as ready. So polling first finds the real end. The exception is a
+/// writer that closed the FIFO before it was opened here and left bytes in it. Such a FIFO never
+/// polls as ended, but once bytes were read, an end is real.
 fn read(
     file: BorrowedFd<'_>,
     buffer: &mut [u8],
@@ -65,7 +65,7 @@ fn read(
             return Err(Errno::CANCELED);
         }
         match retry_on_intr(|| rustix::io::read(file, &mut *buffer)) {
-            // Somebody else was faster to what was there.
+            // Another reader has taken the bytes.
             Err(Errno::AGAIN) => {}
             read => return read,
         }

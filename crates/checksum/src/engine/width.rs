@@ -1,9 +1,9 @@
-//! How many files a device likes to be read from at once: found by measuring, while it is read.
+//! Finds the best number of files to read at once from a device by measuring.
 //!
-//! A rotating disk has one head: from two files at once it reads a seventh as fast as from one,
-//! unless it is in large pieces. A solid one, and storage that is far away, serves many requests in
-//! the time of one. What a device says of itself is a guess (virtual machines lie, network file
-//! systems say nothing), so what it does counts:
+//! A rotating disk reads two files at once at a seventh of the speed of one, unless in large
+//! pieces. A solid-state disk and remote storage serve many requests in the time of one. The
+//! self-description of a device is unreliable in virtual machines and missing on network file
+//! systems. So its speed is measured:
 //!
 //! ```text
 //! begin with one file
@@ -18,74 +18,73 @@
 //!                                       time twice as many
 //! ```
 //!
-//! What lies asked for and unread would make any width look fast. So a measurement begins and ends
-//! with a read that had to wait: then all that had come was used. There is no clock in here:
-//! whoever notes what was read says when that was.
+//! Requested but unread bytes would make any width look fast. So a measurement starts and ends with
+//! a read that had to wait, when all arrived bytes were used. This module has no clock. The caller
+//! passes the time of each read.
 
 use std::time::Duration;
 
-/// Bytes a second have to grow by this factor to make more files worth their seeks and their
-/// memory.
+/// The factor by which the rate must grow for more files to be worth their seeks and memory.
 const WORTH_IT: f64 = 1.2;
 
-/// Half as many files are enough if they bring this part of the bytes a second.
+/// Half as many files are enough if they reach this fraction of the rate.
 const AS_GOOD: f64 = 0.95;
 
-/// Where the bytes a second fall below this part of what they were, fewer files are tried at once.
+/// If the rate falls below this fraction of the previous one, fewer files are tried.
 const FALLEN: f64 = 0.6;
 
-/// A measurement has at least so many bytes, or lasts so long.
+/// The minimum size or duration of a measurement.
 const PERIOD: (u64, Duration) = (128 << 20, Duration::from_secs(1));
 
-/// No single head reads so many bytes a second, over so many bytes. A device that does has more
-/// heads, or none, and is read from so many files at once to begin with.
+/// The rate and size that no rotating disk reaches, and the number of files to start with on a
+/// device that does.
 const MORE_THAN_ONE_HEAD: (f64, u64, usize) = (400e6, 32 << 20, 8);
 
-/// The first bytes at another width were asked for at the one before, so they are not measured: so
-/// many bytes, or for so long.
+/// The bytes and the time after a change of the width that are not measured, because they were
+/// requested at the previous width.
 const SETTLING: (u64, Duration) = (64 << 20, Duration::from_millis(250));
 
-/// How often in a row what was asked for has to come in time to show that the device has time left.
+/// The number of consecutive requests in time that show that the device has capacity left.
 const IN_TIME: u32 = 2;
 
-/// Measurements from a trial that failed to the next one, at first and at most.
+/// The number of measurements from a failed trial to the next one, initially and at most.
 const PATIENCE: (u32, u32) = (16, 1024);
 
-/// The width of a device: from how many files it is read at once.
+/// The width of a device: the number of files to read at once.
 #[derive(Debug)]
 pub(super) struct Width {
     width: usize,
     most: usize,
-    /// Bytes a second at the width that was found best, once they are known.
+    /// The rate in bytes per second at the best width, once known.
     best: Option<f64>,
-    /// The width to go back to, where this one is a trial.
+    /// The width to return to, if this one is a trial.
     trial_from: Option<usize>,
     /// Whether the last trial was of fewer files.
     tried_fewer: bool,
-    /// Measurements to the next trial.
+    /// The number of measurements to the next trial.
     wait: u32,
     patience: u32,
-    /// How often in a row what was asked for came in time.
+    /// The number of consecutive requests in time.
     in_time: u32,
     /// Whether anything was measured.
     is_measured: bool,
-    /// Bytes of [`SETTLING`] that were read, and since when; none once it is over.
+    /// The bytes of [`SETTLING`] read so far, and the start time. `None` once it is over.
     settling: Option<(u64, Option<Duration>)>,
     period: Option<Period>,
 }
 
-/// What is being measured.
+/// The current measurement.
 #[derive(Debug)]
 struct Period {
     begin: Duration,
     bytes: u64,
     notes: u64,
-    /// Of all notes together.
+    /// The totals of all records.
     readers: u64,
 }
 
 impl Width {
-    /// Of a device that nothing is known of; at most `most` files.
+    /// Makes the width of an unknown device, with at most `most` files.
     pub(super) fn new(most: usize) -> Self {
         Self {
             width: 1,
@@ -102,31 +101,31 @@ impl Width {
         }
     }
 
-    /// From how many files to read now.
+    /// Returns the number of files to read at once now.
     pub(super) const fn get(&self) -> usize {
         self.width
     }
 
-    /// The same, where it was measured.
+    /// Returns the number of files to read at once, if it was measured.
     pub(super) fn found(&self) -> Option<usize> {
         self.is_measured.then_some(self.width)
     }
 
-    /// Notes whether all that was asked for ahead had come when half of it was used, by somebody
-    /// who did not wait for something else meanwhile.
+    /// Records whether all requested bytes had arrived when half of them were used. The caller must
+    /// not have waited for something else meanwhile.
     pub(super) fn note_whether_in_time(&mut self, is_in_time: bool) {
         self.in_time = if is_in_time { self.in_time + 1 } else { 0 };
-        // What was measured tells more: on a busy machine much comes in time.
+        // Measurements are more reliable: on a busy machine most requests are in time.
         if self.in_time >= IN_TIME && self.width < self.most && !self.is_measured {
             self.width = self.most.min(2 * self.width);
-            // Should they have been in the cache, fewer are tried next.
+            // If they were in the cache, fewer files are tried next.
             self.tried_fewer = false;
             (self.in_time, self.period) = (0, None);
         }
     }
 
-    /// Notes that so many bytes were read until now, whether that had to wait, and from how many
-    /// files at once it was.
+    /// Records the bytes read until now, whether the read had to wait, and the number of files read
+    /// at once.
     pub(super) fn note(&mut self, now: Duration, readers: usize, bytes: u64, has_waited: bool) {
         if let Some((settled, begin)) = &mut self.settling {
             *settled += bytes;
@@ -153,7 +152,7 @@ impl Width {
         if !has_waited || !(is_over || has_many) {
             return;
         }
-        // Where there were not as many files, or more of an earlier trial, nothing was learnt of
+        // With fewer files, or with more from an earlier trial, the measurement does not apply to
         // this width.
         let readers = period.readers as f64 / period.notes as f64 / self.width as f64;
         self.period = None;
@@ -184,7 +183,7 @@ impl Width {
                 self.try_next(true);
             }
             (best, _) => {
-                // A medium is as fast as it was of late.
+                // The latest rate counts.
                 self.best = Some(best.map_or(rate, |best| (3.0 * best + rate) / 4.0));
                 self.wait = self.wait.saturating_sub(1);
                 if self.wait == 0 {
@@ -199,7 +198,7 @@ impl Width {
         self.settling = Some((0, None));
     }
 
-    /// Tries fewer or more files, as told; the other way round where that is not possible.
+    /// Tries fewer or more files as requested, or the reverse if that is not possible.
     fn try_next(&mut self, fewer: bool) {
         let fewer = if self.width == 1 { false } else { fewer || self.width == self.most };
         let next = if fewer { self.width / 2 } else { self.most.min(2 * self.width) };
@@ -219,19 +218,19 @@ mod tests {
     const MOST: usize = 64;
     const HASHED: f64 = 10_000.0 * MB;
 
-    /// A device without a clock: bytes a second when so many files are read.
+    /// A device model: the rate in bytes per second by the number of files.
     struct Model<'a> {
         rate: &'a dyn Fn(usize) -> f64,
-        /// What can be hashed, in bytes a second: what comes faster is not waited for.
+        /// The hash rate in bytes per second. Faster reads do not wait.
         hashed: f64,
         now: Duration,
     }
 
     impl Model<'_> {
-        /// Reads so many bytes; gives the widths and the bytes that were read at each.
+        /// Reads a number of bytes. Returns the widths and the bytes read at each.
         fn read(&mut self, width: &mut Width, bytes: u64) -> Vec<(usize, u64)> {
             const PIECE: u64 = 128 << 10;
-            /// What is asked for at once.
+            /// The size of a request.
             const ASKED: u64 = 32 << 20;
             let mut widths: Vec<(usize, u64)> = Vec::new();
             for piece in 0..bytes / PIECE {
@@ -264,29 +263,29 @@ mod tests {
         bytes(&|at| at == width) as f64 / bytes(&|_| true) as f64
     }
 
-    /// One head, which seeks between files.
+    /// A disk with one head, which seeks between files.
     fn rotating(readers: usize) -> f64 {
         if readers == 1 { 180.0 * MB } else { 12.0 * MB }
     }
 
-    /// So many hands, each with a way of its own.
+    /// Parallel storage with independent channels.
     fn parallel(readers: usize) -> f64 {
         readers.min(32) as f64 * 60.0 * MB
     }
 
     #[test]
-    fn one_head_reads_one_file_at_a_time() {
+    fn a_rotating_disk_reads_one_file_at_a_time() {
         let (mut width, mut disk) = model(&rotating);
         let widths = disk.read(&mut width, 4 << 30);
         assert!(read_at(&widths, 1) > 0.98, "{widths:?}");
         assert!(widths.iter().all(|&(width, bytes)| width == 1 || width == 2 && bytes <= 40 << 20));
-        // Tried again, since it may have changed its mind, but seldom.
+        // Tried again rarely, because the device may have changed.
         let trials = widths.iter().filter(|(width, _)| *width == 2).count();
         assert!((2..=8).contains(&trials), "{widths:?}");
     }
 
     #[test]
-    fn many_hands_are_all_used_soon() {
+    fn a_parallel_device_soon_uses_all_readers() {
         let (mut width, mut storage) = model(&parallel);
         storage.read(&mut width, 2 << 30);
         assert!(width.get() >= 32, "{width:?}");
@@ -295,9 +294,10 @@ mod tests {
         assert!(read_at(&widths, 32) > 0.9, "{widths:?}");
     }
 
-    /// As storage behind a fast network, whose first measurement tells that it is no rotating disk.
+    /// As for storage behind a fast network. The first measurement shows that it is not a rotating
+    /// disk.
     #[test]
-    fn what_is_faster_than_one_head_is_read_from_many_files_soon() {
+    fn fast_storage_soon_reads_many_files() {
         let (mut width, mut storage) = model(&|readers| readers.min(16) as f64 * 500.0 * MB);
         storage.read(&mut width, 64 << 20);
         assert_eq!(width.get(), 8);
@@ -305,9 +305,9 @@ mod tests {
         assert_eq!(width.get(), 16);
     }
 
-    /// Part of what was measured first was in the cache.
+    /// Part of the first measurement was in the cache.
     #[test]
-    fn one_head_that_was_taken_for_many_is_read_from_one_file_again() {
+    fn a_misjudged_disk_returns_to_one_reader() {
         let (mut width, mut storage) = model(&|_| 500.0 * MB);
         storage.read(&mut width, 64 << 20);
         assert_eq!(width.get(), 8);
@@ -316,7 +316,7 @@ mod tests {
         assert_eq!(width.get(), 1);
     }
 
-    /// A solid disk is faster than one lane, and no trial is needed to see it.
+    /// A solid-state disk is faster than one lane, which is found without a trial.
     #[test]
     fn a_device_with_no_queue_is_read_from_more_files_at_once() {
         let mut width = Width::new(MOST);
@@ -327,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_in_time_shows_nothing_once_there_are_measurements() {
+    fn timeliness_is_ignored_after_measurements() {
         let (mut width, mut disk) = model(&rotating);
         disk.read(&mut width, 1 << 30);
         assert_eq!(width.get(), 1);
@@ -336,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_found_before_there_is_a_measurement() {
+    fn nothing_is_concluded_before_a_measurement() {
         let (mut width, mut disk) = model(&rotating);
         assert_eq!(width.found(), None);
         disk.read(&mut width, 64 << 20);
@@ -346,15 +346,15 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_in_time_now_and_then_shows_nothing() {
+    fn occasional_timeliness_is_ignored() {
         let mut width = Width::new(MOST);
         (0..100).for_each(|time| width.note_whether_in_time(time % IN_TIME != 0));
         assert_eq!(width.get(), 1);
     }
 
-    /// Part of the files are in the cache, which says nothing of the disk.
+    /// Some files are in the cache, which gives no information about the disk.
     #[test]
-    fn what_was_taken_for_fast_is_left_again() {
+    fn a_disk_misjudged_as_fast_returns_to_one_reader() {
         let (mut width, mut disk) = model(&rotating);
         (0..8).for_each(|_| width.note_whether_in_time(true));
         assert!(width.get() > 8);
@@ -363,8 +363,8 @@ mod tests {
     }
 
     #[test]
-    fn more_files_than_help_are_not_read() {
-        // As a disk array of four.
+    fn no_more_files_are_read_than_help() {
+        // As for an array of four disks.
         let (mut width, mut storage) = model(&|readers| readers.min(4) as f64 * 180.0 * MB);
         storage.read(&mut width, 512 << 20);
         let widths = storage.read(&mut width, 8 << 30);
@@ -372,7 +372,7 @@ mod tests {
     }
 
     #[test]
-    fn a_device_that_changes_its_mind_is_followed() {
+    fn a_device_that_slows_down_gets_fewer_readers() {
         let (mut width, mut storage) = model(&parallel);
         storage.read(&mut width, 1 << 30);
         let now = storage.now;
@@ -386,7 +386,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_read_at_a_width_says_nothing_of_it() {
+    fn a_width_without_enough_readers_is_not_judged() {
         let mut width = Width::new(MOST);
         let mut now = Duration::ZERO;
         let mut note = |width: &mut Width, readers| {
@@ -402,7 +402,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_never_wider_than_there_are_lanes() {
+    fn the_width_never_exceeds_the_lanes() {
         for most in [1, 2, 3, 5] {
             let mut width = Width::new(most);
             let mut storage = Model { rate: &parallel, hashed: HASHED, now: Duration::ZERO };

@@ -1,4 +1,4 @@
-//! What uploads files to S3, and in which parts each does unless told otherwise.
+//! Programs that upload files to S3, and their default part sizes.
 
 use std::fmt;
 use std::str::FromStr;
@@ -18,19 +18,20 @@ use super::part_size::{GIB, MIB, MOST_PARTS};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Client {
-    /// `aws s3 cp` and its like: 8 MiB, also for a file of just that; twice as much as often as
-    /// it takes.
+    /// `aws s3 cp` and similar commands: 8 MiB, also for a file of exactly that size. Doubled until
+    /// the parts are not too many.
     AwsCli,
-    /// Python's library, which is what the AWS CLI does it with.
+    /// The Python library that the AWS CLI uses.
     Boto3,
-    /// 5 MiB from 200 MiB on; where those are too many, as many whole MiB as it takes.
+    /// 5 MiB for files from 200 MiB on. If those are too many, the smallest sufficient number of
+    /// whole MiB.
     Rclone,
-    /// 50 MiB for more than that; a part in 10,000 and a byte where those are too many.
+    /// 50 MiB for larger files. If those are too many, 1/10,000 of the file plus one byte.
     S5cmd,
-    /// 15 MiB for more than that, and never larger ones.
+    /// 15 MiB for larger files, and never more.
     S3cmd,
-    /// MinIO's client and its library for Go: 16 MiB, also for a file of just that; where those are
-    /// too many, a multiple.
+    /// The client of MinIO and its Go library: 16 MiB, also for a file of exactly that size. If
+    /// those are too many, a multiple.
     Mc,
 }
 
@@ -38,14 +39,14 @@ pub enum Client {
 struct Defaults {
     client: Client,
     name: &'static str,
-    /// Bytes of a part.
+    /// The size of a part in bytes.
     part_size: u64,
-    /// Bytes of the smallest file that is uploaded in parts.
+    /// Returns the size of the smallest file that is uploaded in parts, in bytes.
     threshold: u64,
 }
 
-/// One entry for each: `multipart_threshold` and `multipart_chunksize` of the AWS CLI and boto3,
-/// `--s3-upload-cutoff` and `--s3-chunk-size` of rclone, `--part-size` of s5cmd,
+/// The defaults, one entry per client: `multipart_threshold` and `multipart_chunksize` of the AWS
+/// CLI and boto3, `--s3-upload-cutoff` and `--s3-chunk-size` of rclone, `--part-size` of s5cmd,
 /// `--multipart-chunk-size-mb` of s3cmd (which are MiB), `minPartSize` of minio-go.
 const TABLE: [Defaults; 6] = [
     of(Client::AwsCli, "aws-cli", 8 * MIB, 8 * MIB),
@@ -61,7 +62,7 @@ const fn of(client: Client, name: &'static str, part_size: u64, threshold: u64) 
 }
 
 impl Client {
-    /// Every client.
+    /// All clients.
     pub const ALL: [Self; 6] =
         [Self::AwsCli, Self::Boto3, Self::Rclone, Self::S5cmd, Self::S3cmd, Self::Mc];
 
@@ -69,25 +70,25 @@ impl Client {
         TABLE.iter().find(|it| it.client == self).expect("each has its entry: a test says so")
     }
 
-    /// The name on the command line: `aws-cli`.
+    /// Returns the name on the command line: `aws-cli`.
     #[must_use]
     pub fn name(self) -> &'static str {
         self.defaults().name
     }
 
-    /// Bytes of a part, where these are not too many.
+    /// Returns the size of a part in bytes, if the parts are not too many.
     #[must_use]
     pub fn part_size(self) -> u64 {
         self.defaults().part_size
     }
 
-    /// Bytes of the smallest file that is uploaded in parts.
+    /// The size of the smallest file that is uploaded in parts, in bytes.
     #[must_use]
     pub fn threshold(self) -> u64 {
         self.defaults().threshold
     }
 
-    /// Bytes of the parts of a file of so many bytes, which may still be too many.
+    /// Returns the size of the parts of a file of `size` bytes, which may still be too many.
     pub(super) fn part_size_for(self, size: u64) -> u64 {
         let (most, part) = (u64::from(MOST_PARTS), self.part_size());
         let is_enough = size.div_ceil(part) <= most;
@@ -119,14 +120,14 @@ impl fmt::Display for Client {
 impl FromStr for Client {
     type Err = UnknownClient;
 
-    /// Its name in letters of either case.
+    /// Parses the name, in upper or lower case.
     fn from_str(name: &str) -> Result<Self, UnknownClient> {
         let is_meant = |client: &Self| client.name().eq_ignore_ascii_case(name);
         Self::ALL.into_iter().find(is_meant).ok_or(UnknownClient)
     }
 }
 
-/// No client is called so.
+/// The error for a name that is not a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("unknown client; the clients are aws-cli, boto3, rclone, s5cmd, s3cmd and mc")]
 #[non_exhaustive]
@@ -139,16 +140,16 @@ mod tests {
     use lanesum_list::{Dialect, Etag};
 
     #[test]
-    fn each_has_its_entry_and_is_named_in_the_error() {
+    fn each_client_parses_and_is_named_in_the_error() {
         for client in Client::ALL {
             assert_eq!(client.name().parse(), Ok(client));
             assert!(UnknownClient.to_string().contains(client.name()), "{client}");
         }
     }
 
-    /// Else a part size would be read as a piece of a name.
+    /// Otherwise a part size would be read as a part of a name.
     #[test]
-    fn each_is_known_where_lists_have_part_sizes() {
+    fn each_client_is_read_back_from_a_list() {
         for client in Client::ALL {
             let mut lines = Vec::new();
             let etag = Etag::parse(b"d41d8cd98f00b204e9800998ecf8427e-2").unwrap();
@@ -158,9 +159,9 @@ mod tests {
         }
     }
 
-    /// What each of them does with files of more than 10,000 of its parts, by its sources.
+    /// How each client handles files of more than 10,000 parts, according to its source code.
     #[test]
-    fn parts_grow_as_each_client_has_them_grow() {
+    fn part_sizes_grow_as_in_each_client() {
         let most = u64::from(MOST_PARTS);
         for (client, size, expected) in [
             (Client::AwsCli, 8 * MIB * most, 8 * MIB),

@@ -1,14 +1,13 @@
-//! The ETags that S3 and stores like it give to files, by how these are uploaded.
+//! Computes the ETags of S3 and similar stores, which depend on the upload.
 //!
-//! Of a file in one piece the ETag is its MD5. Of one in parts it is the MD5 of the MD5s of the
-//! parts, and their number: `d41d8cd98f00b204e9800998ecf8427e-2`. So it depends on the size of the
-//! parts, which every [`Client`] chooses for itself. (A store that encrypts with keys of KMS or of
-//! its customers gives ETags that are none of this.)
+//! The ETag of a file that was uploaded in one piece is its MD5. The ETag of a multipart upload is
+//! the MD5 of the joined MD5s of the parts, and their number: `d41d8cd98f00b204e9800998ecf8427e-2`.
+//! So it depends on the part size, which every [`Client`] chooses itself. Stores that encrypt with
+//! KMS or customer keys return other ETags.
 //!
-//! The parts of a file are jobs of the [engine], so they fill the lanes: this is the one MD5 of a
-//! single large file that gains by them. Several sizes are computed in one read
-//! ([`parts`](self)), and a file that changes while its parts are read is [`Error::Changed`]: all
-//! parts are of one version.
+//! The parts of a file are jobs of the [engine] and fill the lanes, so the ETag of a single large
+//! file is computed in parallel. Several part sizes are computed in one read ([`parts`](self)). A
+//! file that changes while its parts are read is [`Error::Changed`].
 //!
 //! ```
 //! use lanesum_checksum::etag::{Input, etags};
@@ -55,30 +54,30 @@ pub use reader::etags_of_reader;
 pub use search::{MOST as MOST_TRIED, of_other_parts};
 
 pub(crate) use parts::{FileParts, Gatherer, PartNote};
-pub(crate) use search::{Found, Known, Search};
+pub(crate) use search::{Found, Search, SharedSizes};
 pub(crate) use seen::Seen;
 
 use parts::Cut;
 
-/// One thing to compute the ETags of.
+/// An input to compute the ETags of.
 #[derive(Clone, Debug)]
 pub struct Input<T> {
-    /// What to read. [`Source::Nothing`] only keeps its place; what is no regular file is read as
-    /// it comes, when all before it is done; a [part](Source::Extent) has no ETag.
+    /// The source. [`Source::Nothing`] only keeps its place. Other inputs than regular files are
+    /// read sequentially after all previous ones. A [part](Source::Extent) has no ETag.
     pub source: Source,
-    /// Whatever the caller wants back with the outcome.
+    /// Any data to return with the outcome.
     pub context: T,
 }
 
-/// What came of an input.
+/// The outcome of an input.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Outcome<T> {
-    /// The input's source.
+    /// The source of the input.
     pub source: Source,
-    /// The input's context.
+    /// The context of the input.
     pub context: T,
-    /// Its ETags, or why there are none.
+    /// The ETags, or an error.
     pub result: Result<EtagsOfFile, Error>,
 }
 
@@ -86,25 +85,24 @@ pub struct Outcome<T> {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct EtagsOfFile {
-    /// Bytes of the file.
+    /// The size of the file in bytes.
     pub size: u64,
-    /// One for each part size that was asked for, in their order.
+    /// One ETag for each requested part size, in order.
     pub etags: Vec<Result<Etag, TooManyParts>>,
 }
 
-/// Computes the ETags of files, one for each part size, all in one read. The outcomes are the
-/// iterator's, in the order of the inputs, as of [`engine::run`].
+/// Computes the ETags of files, one for each part size, in one read. Returns an iterator of
+/// outcomes in the order of the inputs, like [`engine::run`].
 ///
-/// Bytes come from a medium once, also with several part sizes, as long as the system's cache has
-/// room for a part of each. A part is never read past the cache: with [`Io::Direct`], a file in
-/// parts is [`Error::Io`].
+/// Bytes are read from a medium only once, even for several part sizes, as long as the cache has
+/// room for a part of each size. With [`Io::Direct`] a file in parts is [`Error::Io`].
 #[must_use = "files are read as outcomes are asked for"]
 pub fn etags<T, I>(options: &engine::Options, part_sizes: &[PartSize], inputs: I) -> Etags<T>
 where
     T: Send + 'static,
     I: Iterator<Item = Input<T>> + Send + 'static,
 {
-    // Parts come in order; and io_uring reads the beginnings of files, which parts are not.
+    // Parts come in order. io_uring only reads the starts of files.
     let io = if options.io == Io::Uring { Io::Read } else { options.io };
     let options = engine::Options { delivery: Delivery::InOrder, io, ..options.clone() };
     let part_sizes: Arc<[PartSize]> = part_sizes.into();
@@ -113,7 +111,7 @@ where
     Etags { run, options, part_sizes, gatherer: Gatherer::default() }
 }
 
-/// The ETags of files, as [`etags`] computes them.
+/// The iterator of [`etags`].
 pub struct Etags<T> {
     run: Run<PartOf<T>>,
     options: engine::Options,
@@ -122,10 +120,10 @@ pub struct Etags<T> {
 }
 
 impl<T: Send + 'static> Etags<T> {
-    /// The next outcome; `before_waiting` is called whenever it has to be waited for.
+    /// Returns the next outcome. Calls `before_waiting` whenever it has to wait.
     ///
     /// # Errors
-    /// Those of `before_waiting`, and then nothing was waited for.
+    /// Fails with the error of `before_waiting`, without waiting.
     pub fn next_or_wait<E>(
         &mut self,
         mut before_waiting: impl FnMut() -> Result<(), E>,
@@ -141,9 +139,9 @@ impl<T: Send + 'static> Etags<T> {
         Ok(None)
     }
 
-    /// The next outcome if it comes within this time; none at the end, too, as
-    /// [`is_at_end`](Self::is_at_end) tells. What is no regular file is read here, for as long as
-    /// that takes.
+    /// Returns the next outcome if it arrives within `patience`. Also returns `None` at the end,
+    /// see [`is_at_end`](Self::is_at_end). Inputs other than regular files are read in this call,
+    /// which may take longer.
     pub fn next_within(&mut self, patience: Duration) -> Option<Outcome<T>> {
         let begin = Instant::now();
         loop {
@@ -157,13 +155,13 @@ impl<T: Send + 'static> Etags<T> {
         }
     }
 
-    /// Whether no outcome comes any more.
+    /// Returns whether all outcomes were returned.
     #[must_use]
     pub fn is_at_end(&self) -> bool {
         self.run.is_at_end()
     }
 
-    /// What an outcome of the engine completes, if it does.
+    /// Returns the outcome that an outcome of the engine completes, if any.
     fn take(&mut self, outcome: engine::Outcome<PartOf<T>>) -> Option<Outcome<T>> {
         let engine::Outcome { context, result, .. } = outcome;
         let (plan, result) = match context {
@@ -185,7 +183,7 @@ impl<T: Send + 'static> Etags<T> {
         Some(Outcome { source, context, result })
     }
 
-    /// Of a file that was read whole, since it was small enough.
+    /// Returns the ETags of a file that was small enough to be read whole.
     fn whole(&self, source: &Source, hashed: &Hashed) -> Result<EtagsOfFile, Error> {
         if *source == Source::Nothing {
             return Ok(EtagsOfFile::default());
@@ -193,7 +191,7 @@ impl<T: Send + 'static> Etags<T> {
         let (size, digest) = (hashed.bytes, hashed.digests.first().ok_or(Error::Changed)?);
         let etag = |part_size: &PartSize| match part_size.of(size) {
             Ok(Upload::Whole) => Ok(Ok(Etag { digest: *digest, parts: None })),
-            // It has grown since somebody looked.
+            // It has grown since it was examined.
             Ok(Upload::Parts(_)) => Err(Error::Changed),
             Err(too_many) => Ok(Err(too_many)),
         };
@@ -201,7 +199,7 @@ impl<T: Send + 'static> Etags<T> {
         Ok(EtagsOfFile { size, etags })
     }
 
-    /// Of what gives its bytes once.
+    /// Returns the ETags of an input that can be read only once.
     fn alone(&self, source: &Source) -> Result<EtagsOfFile, Error> {
         let file = match source {
             Source::Stdin => File::from(io::stdin().as_fd().try_clone_to_owned()?),
@@ -233,34 +231,34 @@ impl<T> fmt::Debug for Etags<T> {
     }
 }
 
-/// What is to come of an input.
+/// The plan of an input.
 struct EtagPlan<T> {
     source: Source,
     context: T,
     size: u64,
-    /// Of each part size the number of its cut, which several may share.
+    /// The index of the cut for each part size. Several sizes may share a cut.
     cuts: Vec<Result<usize, TooManyParts>>,
 }
 
 impl<T> EtagPlan<T> {
-    /// The ETag of each part size from those of the cuts.
+    /// Returns the ETag of each part size from those of the cuts.
     fn sort(&self, etags: &[Etag]) -> EtagsOfFile {
         let of = |cut: &Result<usize, TooManyParts>| cut.map(|cut| etags[cut]);
         EtagsOfFile { size: self.size, etags: self.cuts.iter().map(of).collect() }
     }
 }
 
-/// What a job is about.
+/// The role of a job.
 enum PartOf<T> {
-    /// A file that is in one piece whatever the part size; nothing; or what cannot be looked at, of
-    /// which the engine tells why.
+    /// A file that is in one piece for all part sizes, no input, or an input that cannot be
+    /// examined. The engine reports the reason.
     Whole(Box<EtagPlan<T>>),
     Parts(PartNote<Box<EtagPlan<T>>>),
-    /// What is to be read when it is its turn.
+    /// An input to read in its turn.
     Alone(Box<EtagPlan<T>>),
 }
 
-/// The inputs as jobs of the engine.
+/// An iterator of the inputs as jobs of the engine.
 struct Jobs<I, T> {
     inputs: I,
     part_sizes: Arc<[PartSize]>,
@@ -310,7 +308,7 @@ impl<T, I: Iterator<Item = Input<T>>> Iterator for Jobs<I, T> {
 }
 
 impl<T> EtagPlan<T> {
-    /// Cuts a file of so many bytes, once for all part sizes that come to the same.
+    /// Cuts a file of `size` bytes, once for all part sizes with equal parts.
     fn cut(&mut self, part_sizes: &[PartSize], size: u64) -> Vec<Cut> {
         let mut cuts = Vec::new();
         self.size = size;

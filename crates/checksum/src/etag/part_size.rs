@@ -1,4 +1,4 @@
-//! In which parts a file is uploaded: sizes as people write them, and what they make of a file.
+//! Part sizes: their text form, and the parts of a file.
 
 use std::fmt;
 use std::num::NonZeroU64;
@@ -6,12 +6,12 @@ use std::str::FromStr;
 
 use super::Client;
 
-/// The most parts that S3 takes of one file.
+/// The largest number of parts of a file in S3.
 pub const MOST_PARTS: u32 = 10_000;
 
-/// The least bytes that S3 takes of a part, but for the last one of a file.
+/// The smallest part in S3 in bytes, except for the last part of a file.
 pub const LEAST_PART: u64 = 5 * MIB;
-/// The most bytes that S3 takes of a part.
+/// The largest part in S3 in bytes.
 pub const LARGEST_PART: u64 = 5 * GIB;
 
 pub(super) const MIB: u64 = 1 << 20;
@@ -19,8 +19,8 @@ pub(super) const GIB: u64 = 1 << 30;
 
 /// How a file is cut into parts.
 ///
-/// Sizes are read as `8MiB`, `8M` (the same), `8MB` (8,000,000 bytes) or in bytes, clients by
-/// their names.
+/// Parses sizes as `8MiB`, `8M` (the same), `8MB` (8,000,000 bytes) or in bytes, and names of
+/// clients.
 ///
 /// ```
 /// use lanesum_checksum::etag::{Client, PartSize, Upload};
@@ -40,25 +40,25 @@ pub(super) const GIB: u64 = 1 << 30;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum PartSize {
-    /// So many bytes each, and what is left in the last part. A file that fits one part is uploaded
-    /// in one piece.
+    /// Parts of this number of bytes, with the rest in the last part. A file that fits into one
+    /// part is uploaded in one piece.
     Bytes(NonZeroU64),
-    /// As a client does it unless told otherwise.
+    /// The default of a client.
     Client(Client),
 }
 
-/// How a file of a known size is uploaded.
+/// The upload of a file of a known size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Upload {
-    /// In one piece: its ETag is its MD5.
+    /// In one piece. The ETag is the MD5.
     Whole,
-    /// In parts of so many bytes, one at least, and what is left in the last one.
+    /// In one or more parts of this number of bytes, with the rest in the last part.
     Parts(NonZeroU64),
 }
 
 impl PartSize {
-    /// Bytes of a part, where these are not too many.
+    /// Returns the size of a part in bytes, if the parts are not too many.
     #[must_use]
     pub fn bytes(self) -> u64 {
         match self {
@@ -67,7 +67,7 @@ impl PartSize {
         }
     }
 
-    /// Whether S3 takes parts of so many bytes; other stores may take what it does not.
+    /// Returns whether S3 accepts this part size. Other stores may have other limits.
     ///
     /// ```
     /// use lanesum_checksum::etag::PartSize;
@@ -81,10 +81,10 @@ impl PartSize {
         (LEAST_PART..=LARGEST_PART).contains(&self.bytes())
     }
 
-    /// How a file of so many bytes is uploaded.
+    /// Returns the upload of a file of `size` bytes.
     ///
     /// # Errors
-    /// It would be more than [`MOST_PARTS`].
+    /// Fails if the file would have more than [`MOST_PARTS`] parts.
     pub fn of(self, size: u64) -> Result<Upload, TooManyParts> {
         let (is_whole, part_size) = match self {
             Self::Bytes(bytes) => (size <= bytes.get(), bytes.get()),
@@ -101,7 +101,7 @@ impl PartSize {
     }
 }
 
-/// S3 does not take as many parts as a file would have.
+/// The error if a file would have more parts than S3 accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{parts} parts of {}, but S3 takes at most {MOST_PARTS}",
@@ -109,24 +109,23 @@ impl PartSize {
 )]
 #[non_exhaustive]
 pub struct TooManyParts {
-    /// Bytes of the file.
+    /// The size of the file in bytes.
     pub size: u64,
-    /// Bytes of a part.
+    /// The size of a part in bytes.
     pub part_size: u64,
-    /// How many parts there would be.
+    /// The number of parts.
     pub parts: u64,
 }
 
 impl TooManyParts {
-    /// The least bytes of a part, in whole MiB, of which there are not too many; S3 takes none of
-    /// less than [`LEAST_PART`].
+    /// Returns the smallest sufficient part size in whole MiB, and at least [`LEAST_PART`].
     #[must_use]
     pub fn least(&self) -> u64 {
         self.size.div_ceil(u64::from(MOST_PARTS)).next_multiple_of(MIB).max(LEAST_PART)
     }
 }
 
-/// Units, and how many bytes each has. As GNU's programs have them: `M` is `MiB`.
+/// Units and their numbers of bytes. As in GNU programs, `M` is `MiB`.
 const UNITS: [(&str, u64); 14] = [
     ("GiB", GIB),
     ("MiB", MIB),
@@ -144,7 +143,7 @@ const UNITS: [(&str, u64); 14] = [
     ("", 1),
 ];
 
-/// A number of bytes as it is read: `8MiB`, `15MB`, `12345`.
+/// Displays a number of bytes in the form that is parsed: `8MiB`, `15MB`, `12345`.
 ///
 /// ```
 /// use lanesum_checksum::etag::size_name;
@@ -198,23 +197,23 @@ impl FromStr for PartSize {
     }
 }
 
-/// Why a text is no size of parts.
+/// The error for text that is not a part size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NoPartSize {
-    /// It is neither a number of bytes nor a client.
+    /// The text is neither a number of bytes nor a client.
     #[error(
         "expected a size such as 8MiB, 8M, 8MB or 8388608, or a client: aws-cli, boto3, rclone, \
          s5cmd, s3cmd, mc"
     )]
     Form,
-    /// It is no byte.
+    /// The size is zero.
     #[error("a part has at least one byte")]
     Zero,
-    /// It is more than 64 bits hold.
+    /// The size exceeds 64 bits.
     #[error("too large")]
     TooLarge,
-    /// It is like the name of a client.
+    /// The text is similar to the name of a client.
     #[error("did you mean {0}?")]
     Like(Client),
 }
@@ -225,7 +224,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn whatever_is_no_size_is_refused() {
+    fn invalid_sizes_are_refused() {
         for wrong in ["", "MiB", "-1", "+1", "1.5MiB", "8 MiB", "8MiBs", "8Mi", " 8", "aws "] {
             assert_eq!(wrong.parse::<PartSize>(), Err(NoPartSize::Form), "{wrong:?}");
         }
@@ -244,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn clients_begin_with_parts_where_they_do() {
+    fn each_client_starts_multipart_at_its_threshold() {
         for (client, whole, parts) in [
             (Client::AwsCli, 8 * MIB - 1, 8 * MIB),
             (Client::Rclone, 200 * MIB - 1, 200 * MIB),
@@ -260,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn too_many_parts_say_which_size_does() {
+    fn too_many_parts_suggest_a_size() {
         let of = |text: &str, size| text.parse::<PartSize>().unwrap().of(size);
         assert!(of("1MiB", 10_000 * MIB).is_ok());
         let error = of("1MiB", 10_000 * MIB + 1).unwrap_err();
@@ -272,14 +271,14 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_named_is_read_again(bytes in 1u64.., unit in 0usize..6) {
+        fn part_sizes_round_trip(bytes in 1u64.., unit in 0usize..6) {
             let bytes = (bytes % (1 << 20) + 1) * UNITS[unit].1;
             let size = PartSize::Bytes(NonZeroU64::new(bytes).unwrap());
             prop_assert_eq!(size.to_string().parse(), Ok(size));
         }
 
         #[test]
-        fn parts_cover_a_file_and_are_not_too_many(size: u64, part in 1u64..1 << 40, client in 0usize..7) {
+        fn parts_cover_the_file_within_the_limit(size: u64, part in 1u64..1 << 40, client in 0usize..7) {
             let client = Client::ALL.get(client).map(|&client| PartSize::Client(client));
             let part_size = client.unwrap_or(PartSize::Bytes(NonZeroU64::new(part).unwrap()));
             if let Ok(Upload::Parts(bytes)) = part_size.of(size % (60 << 40)) {

@@ -1,4 +1,4 @@
-//! A file's parts as jobs of the engine, and what came of them as ETags.
+//! Turns the parts of a file into jobs of the engine, and the outcomes into ETags.
 //!
 //! ```text
 //! look at the file           its size tells how it is cut
@@ -7,14 +7,15 @@
 //! look again                 then the ETags are those of one version
 //! ```
 //!
-//! Where somebody may be writing to the file, or touched its inode, versions do not tell all: a
-//! long write has one time, and parts may be read before and behind it. Then the whole file is read
-//! once more, and the ETags are good if nothing moved this time, or if they are the same again.
+//! If a process may be writing to the file, or if its inode has changed, versions are not
+//! sufficient: a long write has a single time, and parts may be read before and after it. Then the
+//! whole file is read again. The ETags are valid if nothing changed in the second read, or if they
+//! are the same.
 //!
-//! So with several sizes the same bytes are read one soon after the other, the second time from the
-//! system's cache; and a disk that has to seek goes through the file once, since the engine reads
-//! the parts of a file in their order there. Memory depends on neither the file's size nor the
-//! number of its parts: of each size there is one MD5 that takes the digests of its parts.
+//! With several sizes the same bytes are read shortly after each other, the second time from the
+//! cache. A disk that has to seek passes over the file once, because the engine reads its parts in
+//! order. Memory does not depend on the size of the file or the number of parts: each part size has
+//! one MD5 state that absorbs the digests of its parts.
 
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
@@ -28,12 +29,12 @@ use super::seen::{Seen, Since};
 use crate::engine::{self, Delivery, Hashed, Job, Source};
 use crate::{Algorithm, Algorithms, Digest, Error};
 
-/// How a file is cut, once.
+/// One way to cut a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Cut {
-    /// Bytes of each part but the last one. At least one.
+    /// The size of each part but the last one, at least one byte.
     pub(crate) part_size: u64,
-    /// Whether it is no cut, so that the digest of the one part is the ETag.
+    /// Whether the file is in one piece, so that its digest is the ETag.
     pub(crate) is_whole: bool,
 }
 
@@ -47,36 +48,36 @@ impl Cut {
     }
 }
 
-/// What a job has to do with a file in parts; `C` is whatever the caller wants back in the end.
+/// The role of a job for a file in parts. `C` is the data of the caller.
 #[derive(Debug)]
 pub(crate) enum PartNote<C> {
     Begin(Box<Gathering>),
-    /// A part of the cut of this number.
+    /// A part of the cut with this index.
     Part(usize),
     End(C),
 }
 
-/// The jobs of a file: its beginning, its parts, its end.
+/// The jobs of a file: its start, its parts, its end.
 pub(crate) struct FileParts<C> {
-    /// None once given out.
+    /// `None` once it was returned.
     gathering: Option<Box<Gathering>>,
     path: PathBuf,
     size: u64,
-    /// Of each cut where its next part begins, and bytes of its parts.
+    /// The start of the next part and the part size of each cut.
     next: Vec<(u64, u64)>,
     is_given_up: Arc<AtomicBool>,
-    /// None once given out.
+    /// `None` once it was returned.
     context: Option<C>,
 }
 
 impl<C> FileParts<C> {
-    /// Of a file that was looked at, cut in several ways.
+    /// Makes the jobs of an examined file that is cut in several ways.
     pub(crate) fn new(path: PathBuf, seen: Seen, cuts: &[Cut], context: C) -> Self {
         let gathering = Gathering::new(path.clone(), seen, cuts);
         Self {
             path,
             size: seen.size,
-            // A file of no byte has one part of no byte.
+            // An empty file has one empty part.
             next: cuts.iter().map(|cut| (0, cut.part_size)).collect(),
             is_given_up: Arc::clone(&gathering.is_given_up),
             gathering: Some(Box::new(gathering)),
@@ -84,13 +85,13 @@ impl<C> FileParts<C> {
         }
     }
 
-    /// The next part, that which begins first; of several the shortest.
+    /// Returns the next part: the one with the lowest start, and the shortest of several.
     fn next_part(&mut self) -> Option<(usize, Source)> {
         let size = self.size;
         let left = self.next.iter_mut().enumerate().filter(|(_, next)| next.0 < size.max(1));
         let (cut, (offset, part_size)) = left.min_by_key(|(_, next)| **next)?;
         let (begin, length) = (*offset, *part_size);
-        // The last one ends there, also when the file has grown.
+        // The last part ends there, even if the file has grown.
         let length = length.min(size - begin);
         *offset = offset.saturating_add(*part_size);
         Some((cut, Source::Extent { path: self.path.clone(), offset: begin, length }))
@@ -120,25 +121,25 @@ impl<C> Iterator for FileParts<C> {
     }
 }
 
-/// What came of the parts of a file so far.
+/// The results of the parts of a file so far.
 #[derive(Debug)]
 pub(crate) struct Gathering {
     path: PathBuf,
     seen: Seen,
     cuts: Vec<Cut>,
     sums: Vec<Sum>,
-    /// Whether versions do not tell that all parts are of one.
+    /// Whether versions do not prove that all parts are of one version.
     is_touched: bool,
     error: Option<Error>,
-    /// Once there is an error no more parts are read.
+    /// After an error no more parts are read.
     is_given_up: Arc<AtomicBool>,
 }
 
-/// The parts of one cut.
+/// The results of one cut.
 #[derive(Clone, Debug, Default)]
 struct Sum {
     md5: Md5,
-    /// Of the last part.
+    /// The digest of the last part.
     last: Option<Digest>,
     parts: u32,
     bytes: u64,
@@ -152,7 +153,7 @@ impl Sum {
         self.bytes += bytes;
     }
 
-    /// The ETag of all these parts; none where there was no part.
+    /// Returns the ETag of all these parts, or `None` without parts.
     fn etag(self, is_whole: bool) -> Option<Etag> {
         if is_whole {
             return Some(Etag { digest: self.last?, parts: None });
@@ -203,7 +204,7 @@ impl Gathering {
         }
     }
 
-    /// The ETag of each cut, once all parts are there.
+    /// Returns the ETag of each cut, once all parts have arrived.
     fn finish(mut self, options: &engine::Options) -> Result<Vec<Etag>, Error> {
         if options.detect_changes && self.error.is_none() {
             self.note(self.seen.compare(Seen::at(&self.path)?));
@@ -217,7 +218,7 @@ impl Gathering {
 }
 
 /// # Errors
-/// The file has become shorter, where changes are not looked for.
+/// Fails if the file was truncated while changes are ignored.
 fn etags(sums: Vec<Sum>, cuts: &[Cut], size: u64) -> Result<Vec<Etag>, Error> {
     let etag = |(sum, cut): (Sum, &Cut)| {
         let read = sum.bytes;
@@ -227,8 +228,8 @@ fn etags(sums: Vec<Sum>, cuts: &[Cut], size: u64) -> Result<Vec<Etag>, Error> {
     sums.into_iter().zip(cuts).map(etag).collect()
 }
 
-/// Reads a file once more of whose parts versions do not tell that they are of one; `first` are the
-/// ETags of the reading before.
+/// Reads a file again if versions do not prove that all parts are of one version. `first` are the
+/// ETags of the first read.
 fn read_again(
     path: &Path,
     cuts: &[Cut],
@@ -257,15 +258,15 @@ fn read_again(
     if again == first || !gathering.is_touched { Ok(again) } else { Err(Error::Changed) }
 }
 
-/// Takes what came of the jobs of files in parts, which come in their order.
+/// Collects the outcomes of the jobs of files in parts, in order.
 #[derive(Debug, Default)]
 pub(crate) struct Gatherer {
     current: Option<Box<Gathering>>,
 }
 
 impl Gatherer {
-    /// Takes an outcome; gives what the caller kept of the file and its ETags, one for each cut,
-    /// once that was the last one, and counts the file. `options` are those of the run.
+    /// Adds an outcome. After the last one of a file, counts the file, and returns the data of the
+    /// caller with one ETag per cut. `options` are those of the run.
     pub(crate) fn take<C>(
         &mut self,
         note: PartNote<C>,
@@ -312,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_come_by_where_they_begin_and_the_shortest_first() {
+    fn parts_are_ordered_by_start_then_length() {
         assert_eq!(
             parts(10, &[4, 3]),
             [(1, 0, 3), (0, 0, 4), (1, 3, 3), (0, 4, 4), (1, 6, 3), (0, 8, 2), (1, 9, 1)]
@@ -323,14 +324,14 @@ mod tests {
     }
 
     #[test]
-    fn as_many_parts_as_there_may_be() {
+    fn the_maximum_number_of_parts_works() {
         let most = NonZeroU64::from(NonZeroU32::new(super::super::MOST_PARTS).unwrap()).get();
         let found = parts(5 * most - 2, &[5]);
         assert_eq!(found.len() as u64, most);
         assert_eq!(found.last(), Some(&(0, 5 * (most - 1), 3)));
     }
 
-    /// What happens between the look at a file and the end of its parts.
+    /// A change between the first check of a file and the end of its parts.
     fn changed_by(change: impl FnOnce(&Path)) -> Result<Vec<Etag>, Error> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("file");
@@ -340,7 +341,7 @@ mod tests {
         let jobs = FileParts::new(path.clone(), seen, &[Cut::in_parts_of(4)], ());
         let mut change = Some(change);
         let mut gatherer = Gatherer::default();
-        // One thread, one job at a time, so that the change comes between two parts.
+        // One thread and one job at a time, so that the change happens between two parts.
         for job in jobs {
             let is_second = matches!(job.source, Source::Extent { offset: 4, .. });
             if let Some(change) = change.take_if(|_| is_second) {
@@ -357,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn all_parts_are_of_one_version() {
+    fn parts_of_different_versions_are_an_error() {
         let whole = changed_by(|_| ()).unwrap();
         let digests = ["0123", "4567", "89"].map(|part| *lanesum_md5::md5(part).as_bytes());
         let expected = format!("{}-3", lanesum_md5::md5(digests.concat()));
@@ -367,7 +368,7 @@ mod tests {
         assert!(is_changed(|path| fs::write(path, "0123456780").unwrap()));
         assert!(is_changed(|path| fs::write(path, "01234567890").unwrap()));
         assert!(is_changed(|path| fs::write(path, "012345678").unwrap()));
-        // Another file of that name, as alike as can be.
+        // Another file of the same name and the same metadata where possible.
         assert!(is_changed(|path| {
             let modified = fs::metadata(path).unwrap().modified().unwrap();
             let other = path.with_extension("new");
@@ -375,7 +376,7 @@ mod tests {
             fs::File::options().write(true).open(&other).unwrap().set_modified(modified).unwrap();
             fs::rename(other, path).unwrap();
         }));
-        // As alike, and in place: what comes of the second reading is all of the new version.
+        // Equal metadata, changed in place: the second read is completely of the new version.
         let replaced = changed_by(|path| {
             let modified = fs::metadata(path).unwrap().modified().unwrap();
             let file = fs::File::options().write(true).open(path).unwrap();
@@ -385,12 +386,12 @@ mod tests {
         let digests = ["9876", "5432", "10"].map(|part| *lanesum_md5::md5(part).as_bytes());
         let expected = format!("{}-3", lanesum_md5::md5(digests.concat()));
         assert_eq!(replaced.unwrap()[0].to_string(), expected);
-        // The second reading is of one version.
+        // The second read is of one version.
         let touched = changed_by(|path| {
             fs::hard_link(path, path.with_extension("link")).unwrap();
         });
         assert_eq!(touched.unwrap(), whole);
-        // Somebody may be writing to it, and does not.
+        // A process may be writing to it, but does not.
         let mut writer = None;
         let open = changed_by(|path| {
             writer = fs::File::options().write(true).open(path).ok();

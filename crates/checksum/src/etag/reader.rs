@@ -1,4 +1,4 @@
-//! The ETags of what comes through a reader, once and in its order: a pipe, standard input.
+//! The ETags of readers, which are read once and sequentially: pipes and standard input.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -10,14 +10,14 @@ use super::seen::{Seen, Since};
 use super::{EtagsOfFile, PartSize, TooManyParts, Upload};
 use crate::{Algorithm, Digest, Error};
 
-/// As much is read at a time, in bytes.
+/// The size of a read in bytes.
 const CAPACITY: usize = 128 << 10;
 
-/// The ETags of all that a reader gives, one for each part size.
+/// Returns the ETags of the contents of a reader, one for each part size.
 ///
-/// As long as the size is unknown, parts are as large as the client has them at first. Where these
-/// come to be too many in the end, the ETag is [`TooManyParts`], though the client itself would
-/// have taken larger ones had it known.
+/// The size is unknown at first, so the initial part size of a client is used. If the parts become
+/// too many, the ETag is [`TooManyParts`], even if the client would use larger parts for a known
+/// size.
 ///
 /// ```
 /// use lanesum_checksum::etag::etags_of_reader;
@@ -30,7 +30,7 @@ const CAPACITY: usize = 128 << 10;
 /// ```
 ///
 /// # Errors
-/// The reader's.
+/// Fails with the error of the reader.
 pub fn etags_of_reader(mut reader: impl Read, part_sizes: &[PartSize]) -> io::Result<EtagsOfFile> {
     let mut whole = Md5::new();
     let mut cuts: Vec<_> =
@@ -59,7 +59,7 @@ pub fn etags_of_reader(mut reader: impl Read, part_sizes: &[PartSize]) -> io::Re
     Ok(EtagsOfFile { size, etags: part_sizes.iter().zip(cuts).map(etag).collect() })
 }
 
-/// The same of an open file, which must not change meanwhile where it is a regular one and
+/// Returns the ETags of an open file. A regular file must not change during the read if
 /// `detects_changes`.
 pub(super) fn etags_of_open(
     file: &File,
@@ -81,11 +81,11 @@ fn digest(md5: lanesum_md5::Md5Digest) -> Digest {
     Digest::new(Algorithm::Md5, md5.as_ref()).expect("as long as the table says")
 }
 
-/// The parts of one cut, hashed one after another.
+/// The parts of one cut, hashed one after the other.
 struct OneAfterAnother {
     part_size: u64,
     part: Md5,
-    /// Bytes of the part so far.
+    /// The number of bytes of the current part so far.
     bytes: u64,
     parts: u32,
     digests: Md5,
@@ -115,7 +115,7 @@ impl OneAfterAnother {
     }
 
     fn etag(mut self) -> Etag {
-        // What has no byte has one part.
+        // An empty input has one part.
         if self.bytes > 0 || self.parts == 0 {
             self.end_part();
         }

@@ -1,14 +1,13 @@
-//! Finds the part size of an ETag: from the size of the file and the number of its parts.
+//! Finds the part size of an ETag from the size of the file and the number of parts.
 //!
-//! Of a file of `size` bytes in `parts` parts, one part has `size / parts` bytes at least and less
-//! than `size / (parts - 1)`. Of 1 GiB in 128 parts that is but one whole number of MiB, of 1 GiB
-//! in two parts they are 512. All that are likely are computed in one read, as lanes are cheap:
-//! first what clients take, then whole MiB, round numbers before others, then whole MB; no more
-//! than [`MOST`] in all. Where one is known to hold for another file it is tried alone before
-//! these.
+//! A part of a file of `size` bytes in `parts` parts has at least `size / parts` bytes and less
+//! than `size / (parts - 1)`. For 1 GiB in 128 parts that is a single number of whole MiB, and for
+//! 1 GiB in two parts it is 512 numbers. All likely sizes are computed in one read, because lanes
+//! are cheap: first the sizes of clients, then whole MiB, round numbers first, then whole MB, at
+//! most [`MOST`] in total. A size that matched another file is tried alone first.
 //!
-//! A part size that gives the ETag proves the content as its MD5 would. None that does proves
-//! nothing, unless all that there can be were tried.
+//! A part size that gives the ETag proves the content like its MD5. If no size gives it, that
+//! proves nothing unless all possible sizes were tried.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -22,17 +21,17 @@ use super::{Client, PartSize, Upload};
 use crate::Error;
 use crate::engine::{self, Delivery};
 
-/// The most part sizes that are tried for one file.
+/// The largest number of part sizes that are tried for a file.
 pub const MOST: usize = 64;
 
-/// As many of them are whole numbers of MiB, or a client's; the rest may be of MB.
+/// The largest number of them that are whole MiB or sizes of clients. The rest may be whole MB.
 const MOST_OF_MIB: usize = 52;
 
-/// The most that are tried before others: one round of lanes for a file of a few parts.
+/// The largest number of sizes that are tried first: one round of lanes for a file of few parts.
 const FIRST: usize = 6;
 
-/// What is tried after what clients do: parts of other libraries and settings that people use, and
-/// of S3's own web pages.
+/// The sizes to try after those of clients: those of other libraries, common settings and the S3
+/// web console.
 const COMMON: [u64; 10] = [
     5 * MIB,
     10 * MIB,
@@ -46,22 +45,22 @@ const COMMON: [u64; 10] = [
     512 * MIB,
 ];
 
-/// The steps in which whole numbers are tried, the roundest first.
+/// The steps of whole numbers, the roundest first.
 const MIB_STEPS: [u64; 17] = [1024, 512, 256, 128, 100, 64, 50, 32, 25, 20, 16, 10, 8, 5, 4, 2, 1];
 const MB_STEPS: [u64; 9] = [1000, 500, 250, 100, 50, 25, 10, 5, 1];
 
-/// Part sizes that were given, or that held for files before; shared by whoever searches.
+/// Part sizes that the user gave or that matched previous files, shared by all searches.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Known(Arc<Mutex<KnownSizes>>);
+pub(crate) struct SharedSizes(Arc<Mutex<KnownSizes>>);
 
 #[derive(Debug, Default)]
 struct KnownSizes {
     given: Vec<PartSize>,
-    /// The last one first.
+    /// The latest one first.
     held: Vec<u64>,
 }
 
-impl Known {
+impl SharedSizes {
     pub(crate) fn given(part_sizes: &[PartSize]) -> Self {
         let known = KnownSizes { given: part_sizes.to_vec(), held: Vec::new() };
         Self(Arc::new(Mutex::new(known)))
@@ -74,7 +73,7 @@ impl Known {
         held.truncate(FIRST);
     }
 
-    /// Those for a file of so many bytes.
+    /// Returns the known sizes for a file of `size` bytes.
     fn sizes(&self, size: u64) -> Vec<u64> {
         let known = self.lock();
         let given = known.given.iter().map(|given| match given.of(size) {
@@ -84,19 +83,19 @@ impl Known {
         given.chain(known.held.iter().copied()).collect()
     }
 
-    /// What no panic leaves half changed.
+    /// Returns the state, which is consistent even after a panic.
     fn lock(&self) -> MutexGuard<'_, KnownSizes> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Part sizes to try.
+/// The part sizes to try.
 #[derive(Debug, PartialEq, Eq)]
 struct Candidates {
     sizes: Vec<u64>,
-    /// How many of them are known to hold elsewhere.
+    /// The number of them that matched elsewhere.
     known: usize,
-    /// Whether there can be no others.
+    /// Whether no other sizes are possible.
     are_all: bool,
 }
 
@@ -104,7 +103,7 @@ impl Candidates {
     fn of(size: u64, parts: u32, known: &[u64]) -> Self {
         let parts = u64::from(parts);
         if parts == 1 {
-            // Whatever it is, it takes the whole file.
+            // Any size covers the whole file.
             return Self { sizes: vec![size.max(1)], known: 0, are_all: true };
         }
         let (least, most) =
@@ -120,7 +119,7 @@ impl Candidates {
         let known = known.iter().fold(0, |_, &size| add(size, MOST));
         let clients = Client::ALL.into_iter().map(|client| client.part_size_for(size));
         clients.chain(COMMON).for_each(|part_size| _ = add(part_size, MOST));
-        // What divides it evenly, and what s5cmd and its library do with large files.
+        // The even division, and the size of s5cmd and its library for large files.
         for part_size in [least, size / u64::from(MOST_PARTS) + 1, least.next_multiple_of(MIB)] {
             add(part_size, MOST);
         }
@@ -137,18 +136,18 @@ impl Candidates {
     }
 }
 
-/// What came of a search.
+/// The result of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Found {
-    /// Parts of so many bytes give the ETag.
+    /// Parts of this number of bytes give the ETag.
     Held(u64),
-    /// None of so many part sizes does, and there may be others.
+    /// None of this number of part sizes gives the ETag, and there may be others.
     NoneOf(usize),
-    /// None that there can be does.
+    /// No possible part size gives the ETag.
     Impossible,
 }
 
-/// What is to be said of a file of which none of so many part sizes that were tried gives the ETag.
+/// Returns the message for a file whose ETag none of the tried part sizes gives.
 ///
 /// ```
 /// let words = lanesum_checksum::etag::of_other_parts(3);
@@ -166,7 +165,7 @@ pub fn of_other_parts(tried: usize) -> String {
     )
 }
 
-/// A file whose part size is looked for.
+/// A search for the part size of a file.
 #[derive(Debug)]
 pub(crate) struct Search {
     path: PathBuf,
@@ -176,18 +175,19 @@ pub(crate) struct Search {
 }
 
 impl Search {
-    /// For the ETag of a file that was looked at; none where that is not of parts.
-    pub(crate) fn new(path: PathBuf, seen: Seen, etag: Etag, known: &Known) -> Option<Self> {
+    /// Makes a search for the ETag of an examined file. Returns `None` if it is not a multipart
+    /// ETag.
+    pub(crate) fn new(path: PathBuf, seen: Seen, etag: Etag, known: &SharedSizes) -> Option<Self> {
         let candidates = Candidates::of(seen.size, etag.parts?.get(), &known.sizes(seen.size));
         Some(Self { path, seen, etag, candidates })
     }
 
-    /// Bytes of the file.
+    /// Returns the size of the file in bytes.
     pub(crate) fn size(&self) -> u64 {
         self.seen.size
     }
 
-    /// How many are tried before the others.
+    /// Returns the number of sizes to try first.
     fn first(&self) -> usize {
         match self.candidates.known {
             0 => self.candidates.sizes.len().min(FIRST),
@@ -199,20 +199,20 @@ impl Search {
         sizes.iter().copied().map(Cut::in_parts_of).collect()
     }
 
-    /// The jobs that try the first ones; `context` comes back with the search.
+    /// Returns the jobs that try the first sizes. `context` is returned with the search.
     pub(crate) fn jobs<C>(self, context: C) -> FileParts<Box<(Self, C)>> {
         let cuts = Self::cuts(&self.candidates.sizes[..self.first()]);
         FileParts::new(self.path.clone(), self.seen, &cuts, Box::new((self, context)))
     }
 
-    /// What came of these jobs, and if that was nothing, of all others, which are read for now.
+    /// Returns the result of these jobs. If no size matched, reads the file for all other sizes.
     ///
     /// # Errors
-    /// The file cannot be read, or changed meanwhile.
+    /// Fails if the file cannot be read or has changed.
     pub(crate) fn conclude(
         self,
         first: Result<Vec<Etag>, Error>,
-        known: &Known,
+        known: &SharedSizes,
         options: &engine::Options,
     ) -> Result<Found, Error> {
         let (first, sizes) = (first?, &self.candidates.sizes);
@@ -237,7 +237,7 @@ impl Search {
         both.find_map(|(etag, size)| (*etag == self.etag).then_some(*size))
     }
 
-    /// Reads the file once more, for other part sizes.
+    /// Reads the file again for other part sizes.
     fn read(&self, sizes: &[u64], options: &engine::Options) -> Result<Vec<Etag>, Error> {
         let now = Seen::at(&self.path)?;
         let Some(now) = now.filter(|_| self.seen.compare(now) != Since::Changed) else {
@@ -245,7 +245,7 @@ impl Search {
         };
         let options = engine::Options {
             delivery: Delivery::InOrder,
-            // This is the caller's thread, whose files are to stay its own.
+            // This is the thread of the caller, which must keep its descriptor table.
             own_descriptors: false,
             ..options.clone()
         };
@@ -254,7 +254,7 @@ impl Search {
         let mut gatherer = Gatherer::default();
         let ended = engine::run(&options, jobs).find_map(|outcome| {
             let engine::Outcome { context, result, .. } = outcome;
-            // The file was counted when it was read first.
+            // The file was counted at the first read.
             gatherer.take(context, result, &uncounted)
         });
         let (_, etags) = ended.expect("a run that is not stopped comes to its end");
@@ -269,7 +269,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn the_likely_ones_come_first() {
+    fn likely_sizes_come_first() {
         let of = |size, parts| Candidates::of(size, parts, &[]).sizes;
         assert_eq!(of(GIB, 128), [8 * MIB]);
         assert_eq!(of(20 * MIB, 3)[..2], [8 * MIB, 20 * MIB / 3 + 1]);
@@ -284,8 +284,8 @@ mod tests {
     }
 
     #[test]
-    fn what_is_known_comes_before_all() {
-        let known = Known::given(&["rclone".parse().unwrap(), "9MiB".parse().unwrap()]);
+    fn known_sizes_come_first() {
+        let known = SharedSizes::given(&["rclone".parse().unwrap(), "9MiB".parse().unwrap()]);
         known.note(11 * MIB);
         known.note(10 * MIB);
         assert_eq!(known.sizes(1), [5 * MIB, 9 * MIB, 10 * MIB, 11 * MIB]);
@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn where_there_is_no_other_nothing_is_left_to_doubt() {
+    fn a_single_candidate_is_certain() {
         for (size, parts, sizes) in [(0, 1, &[1][..]), (7, 1, &[7]), (7, 7, &[1]), (7, 3, &[3])] {
             let candidates = Candidates::of(size, parts, &[]);
             assert_eq!((&*candidates.sizes, candidates.are_all), (sizes, true), "{size} {parts}");
@@ -310,7 +310,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn all_are_possible_and_none_comes_twice(size in 0..8u64 << 40, parts in 1..=MOST_PARTS, known: [u64; 3]) {
+        fn candidates_are_possible_and_unique(size in 0..8u64 << 40, parts in 1..=MOST_PARTS, known: [u64; 3]) {
             let Candidates { mut sizes, known, .. } = Candidates::of(size, parts, &known);
             prop_assert!(known <= sizes.len() && sizes.len() <= MOST);
             for part_size in &sizes {
@@ -323,7 +323,7 @@ mod tests {
         }
 
         #[test]
-        fn what_a_client_does_is_found_by_its_first_few(size in 1..4u64 << 40, client in 0..Client::ALL.len()) {
+        fn client_sizes_are_among_the_first_candidates(size in 1..4u64 << 40, client in 0..Client::ALL.len()) {
             let client = PartSize::Client(Client::ALL[client]);
             if let Ok(Upload::Parts(part_size)) = client.of(size) {
                 let parts = size.div_ceil(part_size.get());

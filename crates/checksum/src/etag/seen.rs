@@ -1,4 +1,4 @@
-//! What a look at a file tells of its version: all its parts have to be of one.
+//! The version of a file. All parts must have the same version.
 
 use std::fs::File;
 use std::io;
@@ -11,39 +11,40 @@ use rustix::fs::{AtFlags, FileType, Stat, fstat, statat};
 use crate::engine::{Hashed, inode_of};
 use crate::hops::Within;
 
-/// A regular file as it was when somebody looked.
+/// An examined regular file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Seen {
     pub(crate) inode: Inode,
-    /// In bytes.
+    /// The size in bytes.
     pub(crate) size: u64,
     times: Times,
 }
 
-/// How a file is that was looked at before.
+/// The state of a file that was examined before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Since {
-    /// As it was.
+    /// The file is unchanged.
     Same,
-    /// Its content may be the same: only the inode's time moved, as by a chmod, a link or a rename.
+    /// The content may be unchanged. Only the change time differs, as after a chmod, a link or a
+    /// rename.
     Touched,
     Changed,
 }
 
 impl Seen {
-    /// Looks at what a path leads to; none of what is no regular file.
+    /// Examines the file at a path. Returns `None` if it is not a regular file.
     ///
     /// # Errors
-    /// The system's.
+    /// Fails with the error of the system.
     pub(crate) fn at(path: &Path) -> io::Result<Option<Self>> {
         let within = Within::reach(path.as_os_str().as_bytes())?;
         Ok(Self::of(&statat(within.folder(), within.rest(), AtFlags::empty())?))
     }
 
-    /// Looks at an open file.
+    /// Examines an open file.
     ///
     /// # Errors
-    /// The system's.
+    /// Fails with the error of the system.
     pub(super) fn of_file(file: &File) -> io::Result<Option<Self>> {
         Ok(Self::of(&fstat(file)?))
     }
@@ -63,7 +64,7 @@ impl Seen {
         })
     }
 
-    /// How the file is now.
+    /// Returns the current state of the file.
     pub(super) fn compare(&self, now: Option<Self>) -> Since {
         match now {
             Some(now) if now.size == self.size => self.since(now.inode, now.times),
@@ -71,8 +72,8 @@ impl Seen {
         }
     }
 
-    /// How the file was when a part of it was read. Of one that took two readings no time of the
-    /// inode is known, as if that were another.
+    /// Returns the state of the file when a part was read. The change time of a part that needed
+    /// two reads is unknown and counts as different.
     pub(super) fn compare_part(&self, part: &Hashed) -> Since {
         part.inode.map_or(Since::Changed, |inode| self.since(inode, part.times))
     }

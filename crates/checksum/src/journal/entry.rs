@@ -1,23 +1,22 @@
-//! An entry of a journal as bytes: numbers in little-endian order, texts behind their lengths.
+//! An entry of a journal as bytes, with little-endian numbers and length-prefixed texts.
 
 use lanesum_list::{Algorithm, Digest, Inode, Time, Times};
 
 use crate::Algorithms;
 use crate::engine::Hashed;
 
-/// What a journal says of a file.
+/// The entry of a file in a journal.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct KnownFile<'a> {
     pub(super) name: &'a [u8],
     pub(super) size: u64,
     pub(super) times: Times,
-    /// The file's number, without its device: that has another number after a restart, or on
-    /// another day of a network's file system.
+    /// The inode number without the device, whose number may change after a restart or a remount.
     pub(super) number: u64,
     digests: &'a [u8],
 }
 
-/// Appends the entry of a file; nothing, if something of it is not known.
+/// Appends the entry of a file. Appends nothing if some value is unknown.
 pub(super) fn write(out: &mut Vec<u8>, name: &[u8], hashed: &Hashed) {
     let Hashed { digests, bytes, times, inode, .. } = hashed;
     let (Some(modified), Some(changed), Some(inode)) = (times.modified, times.changed, inode)
@@ -35,7 +34,7 @@ pub(super) fn write(out: &mut Vec<u8>, name: &[u8], hashed: &Hashed) {
     }
     out.extend_from_slice(&inode.number.to_le_bytes());
     for digest in digests.iter() {
-        // By its name: numbers of algorithms are this version's alone.
+        // By name, because the numbers of algorithms differ between versions.
         let name = digest.algorithm().name().as_bytes();
         for text in [name, digest.as_bytes()] {
             out.push(text.len() as u8);
@@ -50,7 +49,7 @@ fn write_length(out: &mut Vec<u8>, length: usize) {
     out.extend_from_slice(&(length as u32).to_le_bytes());
 }
 
-/// The first entry of these bytes, and what is behind it; `None` where there is none.
+/// Returns the first entry of some bytes and the rest, or `None` if there is no entry.
 pub(super) fn read(bytes: &[u8]) -> Option<(KnownFile<'_>, &[u8])> {
     let (length, rest) = number(bytes)?;
     let (entry, rest) = rest.split_at_checked(u32::from_le_bytes(length) as usize)?;
@@ -77,7 +76,7 @@ fn time(bytes: &[u8]) -> Option<(Time, &[u8])> {
 }
 
 impl KnownFile<'_> {
-    /// What hashing the file gave; `None` if that is not all of these algorithms.
+    /// Returns the result of the file, or `None` if one of the algorithms is missing.
     pub(super) fn hashed(&self, algorithms: Algorithms, inode: Inode) -> Option<Hashed> {
         let digests = algorithms.iter().map(|algorithm| self.digest(algorithm));
         let digests = digests.collect::<Option<Vec<_>>>()?.into_iter().collect();
@@ -122,7 +121,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn what_was_written_is_read() {
+    fn written_entries_round_trip() {
         let mut bytes = Vec::new();
         let names: [&[u8]; 3] = [b"a", b"\xff\n\0/", &[b'x'; 5000]];
         for name in names {
@@ -152,7 +151,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn what_is_not_known_whole_is_not_kept() {
+    fn entries_without_inode_or_times_are_not_kept() {
         let mut bytes = Vec::new();
         write(&mut bytes, b"-", &Hashed { inode: None, ..hashed(b"") });
         write(&mut bytes, b"-", &Hashed { times: Times::default(), ..hashed(b"") });

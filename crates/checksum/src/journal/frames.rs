@@ -1,22 +1,21 @@
-//! The file of a journal: a head that says what it is, and frames of entries, each behind its
-//! length and its CRC-32C (that of [`SALT`] and the entries).
+//! The file format of a journal: a head that identifies it, and frames of entries. Each frame
+//! starts with its length and the CRC-32C of [`SALT`] and the entries.
 //!
-//! What a frame says holds only if it is whole: a machine that goes down may leave the last one cut
-//! off, or with other bytes than were written.
+//! Only complete frames are valid. A crash may leave the last frame truncated or with wrong bytes.
 
 use super::Purpose;
 use crate::Key;
 
-/// What the CRC-32C of a frame is of, before its entries.
+/// The bytes before the entries in the CRC-32C of a frame.
 const SALT: &[u8] = b"lanesum frame 1";
 
-/// Bytes of a frame before its entries.
+/// The size of the head of a frame in bytes.
 const PREFIX: usize = 2 * size_of::<u32>();
 
-/// Which keys it was made with is told by this much of a hash of the key.
+/// The number of bytes of a hash that identifies the key of a journal.
 const KEY_CONTEXT: &str = "lanesum 2026-11-24 which key a partial list was made with";
 
-/// What a journal begins with. Who changes the form changes the number.
+/// The first bytes of a journal. Change the number with the format.
 const fn magic(purpose: Purpose) -> &'static [u8] {
     match purpose {
         Purpose::List => b"lanesum partial list 1\n",
@@ -26,13 +25,13 @@ const fn magic(purpose: Purpose) -> &'static [u8] {
     }
 }
 
-/// The head of a journal of digests that are made with this key.
+/// Returns the head of a journal of digests under a key.
 pub(super) fn head(purpose: Purpose, key: Option<&Key>) -> Vec<u8> {
     let key = match key {
         None => "none".to_owned(),
         Some(key) => {
             let mut hasher = blake3::Hasher::new_derive_key(KEY_CONTEXT);
-            // A key of both lengths is told from one of either.
+            // A key of both lengths differs from a key of one length.
             for bytes in
                 [key.of_16().map(<[u8; 16]>::as_slice), key.of_32().map(<[u8; 32]>::as_slice)]
             {
@@ -45,25 +44,25 @@ pub(super) fn head(purpose: Purpose, key: Option<&Key>) -> Vec<u8> {
     [magic(purpose), b"key ", key.as_bytes(), b"\n"].concat()
 }
 
-/// What the bytes of a file are.
+/// The contents of a file.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Content {
-    /// Nothing, or not even a whole head.
+    /// Empty, or an incomplete head.
     Nothing,
-    /// No journal.
+    /// Not a journal.
     Other,
-    /// The journal of a run with another key, or none.
+    /// The journal of a run with a different key or without one.
     OtherKey,
     /// A journal.
     Journal {
-        /// The entries of all whole frames, one after another.
+        /// The joined entries of all complete frames.
         entries: Vec<u8>,
-        /// Where the last of those frames ends.
+        /// The end of the last of those frames.
         end: usize,
     },
 }
 
-/// What these bytes are to a run for this purpose, with this key.
+/// Returns the contents of a file for a run with a purpose and a key.
 pub(super) fn read(bytes: &[u8], purpose: Purpose, key: Option<&Key>) -> Content {
     let (head, magic) = (&*head(purpose, key), magic(purpose));
     if bytes.len() < head.len() && (head.starts_with(bytes) || bytes.starts_with(magic)) {
@@ -80,18 +79,18 @@ pub(super) fn read(bytes: &[u8], purpose: Purpose, key: Option<&Key>) -> Content
     Content::Journal { entries, end: bytes.len() - rest.len() }
 }
 
-/// Room for the prefix of a frame, in front of entries that come.
+/// Makes a buffer with room for the head of a frame before its entries.
 pub(super) fn begin(frame: &mut Vec<u8>) {
     frame.clear();
     frame.resize(PREFIX, 0);
 }
 
-/// Whether there are no entries in a frame.
+/// Returns whether a frame has no entries.
 pub(super) fn is_empty(frame: &[u8]) -> bool {
     frame.len() <= PREFIX
 }
 
-/// Makes the frame whole.
+/// Completes the frame.
 pub(super) fn end(frame: &mut [u8]) {
     let (prefix, entries) = frame.split_at_mut(PREFIX);
     let (length, sum) = prefix.split_at_mut(PREFIX / 2);
@@ -99,7 +98,8 @@ pub(super) fn end(frame: &mut [u8]) {
     sum.copy_from_slice(&sum_of(entries).to_le_bytes());
 }
 
-/// Not the entries' alone: the CRC-32C of four bytes of ones, as erased flash has them, is ones.
+/// Returns the CRC-32C with a salt. Without it, the CRC-32C of four 0xff bytes, as in erased flash,
+/// would be 0xffffffff.
 fn sum_of(entries: &[u8]) -> u32 {
     crc32c::crc32c_append(crc32c::crc32c(SALT), entries)
 }
@@ -108,7 +108,7 @@ fn frame(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     let (length, rest) = bytes.split_first_chunk()?;
     let (sum, rest) = rest.split_first_chunk()?;
     let (entries, rest) = rest.split_at_checked(u32::from_le_bytes(*length) as usize)?;
-    // Zeros, which a file system may leave where nothing was written yet, are no frame.
+    // Zeros, which a file system may leave in unwritten parts, are not a frame.
     let is_whole = !entries.is_empty() && sum_of(entries) == u32::from_le_bytes(*sum);
     is_whole.then_some((entries, rest))
 }
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn whole_frames_are_read_wherever_the_rest_is_cut_off_or_other() {
+    fn complete_frames_survive_a_bad_tail() {
         let (head, bytes, ends) = journal();
         let all = [&b"first"[..], &[7; 1000], b"last"].concat();
         for cut in 0..=bytes.len() {
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn another_key_is_told() {
+    fn a_different_key_is_reported() {
         let key = |byte| Key::from_bytes(&[byte; 32]).unwrap();
         let keys = [None, Some(key(1)), Some(key(2))];
         for one in &keys {

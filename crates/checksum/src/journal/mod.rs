@@ -1,25 +1,24 @@
-//! What a run has hashed so far, in a file: one that is interrupted goes on from there.
+//! A journal of the files that a run has hashed, so that an interrupted run can continue.
 //!
 //! ```text
-//! an entry: name, size, times, number and digests of a file    entry.rs
-//! frames of entries, which hold only if they are whole          frames.rs
-//! what was there when the journal was opened, by names          known.rs
+//! entry: name, size, times, inode and digests of a file         entry.rs
+//! frames of entries, valid only if they are complete            frames.rs
+//! the entries when the journal was opened, by file name         entries.rs
 //! ```
 //!
-//! Entries gather in memory and are written by a thread, five times a second, and brought to the
-//! medium every five seconds. So who hashes does not wait for the disk, a killed process loses what
-//! it hashed last, and a machine that goes down what it hashed in the last seconds.
+//! A thread writes the collected entries five times per second, and syncs them to the medium every
+//! five seconds. So hashing does not wait for the disk. A killed process loses the last entries,
+//! and a crash of the machine loses those of the last seconds.
 //!
-//! # What is taken for unchanged
-//! A file that has the size, both times and the number on its device that it had when it was
-//! hashed. The kernel sets the time of the last change of a file's state (`ctime`) at every write,
-//! and it cannot be set back. It counts in ticks, though: a file that is written to twice within
-//! one of them looks the same. So a file that changed less than three seconds before the run began,
-//! or later, is not kept, and will be hashed again.
+//! # Which files count as unchanged
+//! A file with the same size, times and inode as when it was hashed. The kernel sets the change
+//! time (`ctime`) at every write, and no program can set it back. But it advances in ticks, and two
+//! writes within a tick give the same time. So a file that changed less than three seconds before
+//! the start of the run, or later, is not kept and will be hashed again.
 
+mod entries;
 mod entry;
 mod frames;
-mod known;
 
 use std::fs::{self, File};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
@@ -35,67 +34,66 @@ use rustix::fs::{FileType, OFlags, Stat, StatVfs, fstat, fstatvfs, stat};
 use crate::engine::{FileVersion, Hashed, inode_of, inode_of_file};
 use crate::error::message;
 use crate::{Algorithms, Key};
+use entries::JournalEntries;
 use frames::Content;
-use known::Known;
 
-/// How long an entry waits in memory at most.
+/// The longest time that an entry waits in memory.
 const WRITE_EVERY: Duration = Duration::from_millis(200);
 
-/// How long one waits until it is on the medium, at most by this and the time that takes.
+/// The longest time before an entry is synced, not including the time of the sync.
 const SYNC_EVERY: Duration = Duration::from_secs(5);
 
-/// How long before the run a file must have changed last: no file system's clock ticks slower.
+/// The minimum age of the last change of a file before the run. No file system has longer ticks.
 const SETTLED: Duration = Duration::from_secs(3);
 
-/// A journal that was not asked for gives way where there is less room: it must not take what the
-/// list needs, which may be written this fast until the next look.
+/// The free space below which an automatic journal stops, so that the list has room. The list may
+/// grow by this size until the next check.
 const ROOM: u64 = 16 << 20;
 
-/// Another process may end, and remove its journal, so often while this one opens it.
+/// The number of attempts to open a journal while other processes remove theirs.
 const TRIES: u32 = 100;
 
-/// Whether a run goes on from what a journal holds.
+/// Whether a run continues from a journal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Begin {
-    /// It does not: all is read again, and kept in addition to what is there. If this run is
-    /// interrupted, too, one that goes on has both.
+    /// The run reads all files again, and adds them to the journal. If it is interrupted, a later
+    /// run can use both.
     Anew,
-    /// What it holds is known.
+    /// The run uses the entries of the journal.
     Resumed,
 }
 
-/// What a journal is for.
+/// The purpose of a journal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Purpose {
-    /// A list that is made: it holds what was hashed.
+    /// A new list. The entries are hashed files.
     List,
-    /// A list that is made past the system's cache.
+    /// A new list with direct reads.
     DirectList,
-    /// A check: it holds what was verified.
+    /// A check. The entries are verified files.
     Check,
-    /// A check that reads past the system's cache: what was read another way says nothing of the
-    /// medium.
+    /// A check with direct reads. Other reads do not prove the bytes on the medium.
     DirectCheck,
 }
 
-/// Why there is no journal. The path is the caller's to add.
+/// The reason why a journal cannot be used. The caller adds the path.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum JournalError {
-    /// The system's.
+    /// Fails with the error of the system.
     #[error("{}", message(.0))]
     Io(io::Error),
-    /// It is no journal, or one for another [`Purpose`]. Nothing of it is touched.
+    /// The file is not a journal, or a journal for another [`Purpose`]. It is not changed.
     #[error("exists, but is not the state of an interrupted run")]
     NotAJournal,
-    /// Digests under one key are none under another.
+    /// The journal has digests under another key.
     #[error("made with a different key, or without one")]
     OtherKey,
-    /// It is a symbolic link.
+    /// The path is a symbolic link.
     #[error("a symbolic link, which is not followed here")]
     Link,
-    /// Its lock is held.
+    /// Another process has locked the journal.
     #[error("in use by another run")]
     InUse,
 }
@@ -106,7 +104,7 @@ impl From<io::Error> for JournalError {
     }
 }
 
-/// A journal: a file that no other process has as one at the same time.
+/// A journal, locked against other processes.
 ///
 /// ```
 /// use lanesum_checksum::journal::{Begin, Journal, Purpose};
@@ -132,10 +130,10 @@ impl From<io::Error> for JournalError {
 pub struct Journal {
     path: PathBuf,
     inode: Inode,
-    known: Known,
+    known: JournalEntries,
     begin: Begin,
     written: Option<Time>,
-    /// When the run began, less what a clock may be behind.
+    /// The start of the run, minus the possible delay of a clock.
     settled_before: Option<Time>,
     shared: Arc<Kept>,
     writer: Option<JoinHandle<()>>,
@@ -150,28 +148,27 @@ struct Kept {
 #[derive(Debug)]
 struct State {
     file: File,
-    /// The frame that comes next.
+    /// The next frame.
     frame: Vec<u8>,
-    /// How many other files than before are in what was written since it was opened, and how many
-    /// are in the frame.
+    /// The number of new files written since the journal was opened, and the number in the frame.
     kept: u64,
     pending: u64,
-    /// How long it was when it was opened, where it is to give way.
+    /// The initial length, if the journal stops when space is low.
     gives_way: Option<u64>,
     is_synced: bool,
     is_ended: bool,
-    /// Why nothing more is kept.
+    /// The reason why no more entries are kept.
     failure: Option<io::Error>,
 }
 
 impl Journal {
-    /// Opens a journal, or makes one, and locks it.
+    /// Opens or creates a journal, and locks it.
     ///
-    /// Digests that are made with a key are known again only with that key.
+    /// Digests under a key are available only with the same key.
     ///
     /// # Errors
-    /// It cannot be made, written or read; it is something else, or somebody else's. Nothing in it
-    /// has changed then.
+    /// Fails if the journal cannot be created, written or read, if the file is not a journal, or if
+    /// another process uses it. The file is then unchanged.
     pub fn open(
         path: &Path,
         purpose: Purpose,
@@ -187,8 +184,8 @@ impl Journal {
         let (known, end) = match frames::read(&bytes, purpose, key) {
             Content::Other => return Err(JournalError::NotAJournal),
             Content::OtherKey => return Err(JournalError::OtherKey),
-            Content::Nothing => (Known::default(), 0),
-            Content::Journal { entries, end } => (Known::new(entries), end),
+            Content::Nothing => (JournalEntries::default(), 0),
+            Content::Journal { entries, end } => (JournalEntries::new(entries), end),
         };
         drop(bytes);
         file.set_len(end as u64)?;
@@ -212,7 +209,7 @@ impl Journal {
         };
         let shared = Arc::new(Kept { state: Mutex::new(state), ends: Condvar::new() });
         let theirs = Arc::clone(&shared);
-        // It needs little, and where memory is limited all else needs the rest.
+        // A small stack is enough, and other parts may need the memory.
         let writer = thread::Builder::new().name("journal".to_owned()).stack_size(128 << 10);
         let writer = writer.spawn(move || theirs.write_until_the_end(&to_sync))?;
         Ok(Self {
@@ -227,44 +224,45 @@ impl Journal {
         })
     }
 
-    /// Its file, which a walk may meet.
+    /// Returns the inode of its file, which a walk may find.
     #[must_use]
     pub const fn inode(&self) -> Inode {
         self.inode
     }
 
-    /// Its path, as it was given.
+    /// Returns its path, as given.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// How many files it held when it was opened.
+    /// Returns the number of files when it was opened.
     #[must_use]
     pub fn len(&self) -> usize {
         self.known.len()
     }
 
-    /// Whether it held none.
+    /// Returns whether it had no files when it was opened.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// When it was written last, before it was opened; none where it was made.
+    /// Returns the time of the last write before it was opened, or `None` for a new journal.
     #[must_use]
     pub const fn written(&self) -> Option<Time> {
         self.written
     }
 
-    /// How many other files were [kept](Self::keep) since then, and [written](Self::write).
+    /// Returns the number of new files [kept](Self::keep) and [written](Self::write) since it was
+    /// opened.
     #[must_use]
     pub fn kept(&self) -> u64 {
         self.shared.lock().kept
     }
 
-    /// What hashing a file gave, if it has not changed since, and that was with all of these
-    /// algorithms. Links are followed. `None` of all files where the run [began](Begin) anew.
+    /// Returns the result of a file if the file has not changed and the result has all of the
+    /// algorithms. Follows links. Returns `None` for all files if the run [starts](Begin) again.
     #[must_use]
     pub fn known(&self, path: &Path, algorithms: Algorithms) -> Option<Hashed> {
         if self.begin == Begin::Anew || self.is_empty() {
@@ -279,11 +277,11 @@ impl Journal {
         if is_regular(&stat) && is_same { entry.hashed(algorithms, version.inode()) } else { None }
     }
 
-    /// Keeps what hashing a file gave. What is no regular file, is empty, or changed just before
-    /// the run, is not kept.
+    /// Adds the result of a file. Does not keep files that are not regular, that are empty, or that
+    /// changed just before the run.
     pub fn keep(&self, path: &Path, hashed: &Hashed) {
         let Times { modified, changed } = hashed.times;
-        // What the kernel makes when it is read looks empty, and does not tell when it changes.
+        // Generated files look empty and have no change time.
         if hashed.bytes == 0 || modified.max(changed) >= self.settled_before {
             return;
         }
@@ -297,31 +295,31 @@ impl Journal {
         }
     }
 
-    /// Whether it was closed or removed.
+    /// Returns whether the journal was closed or removed.
     #[must_use]
     pub fn is_ended(&self) -> bool {
         self.shared.lock().is_ended
     }
 
-    /// Writes what is kept, without waiting for the medium.
+    /// Writes the kept entries without syncing them.
     pub fn write(&self) {
         self.shared.lock().write();
     }
 
-    /// Ends it, with what it holds on the medium. Nothing more is kept.
+    /// Closes the journal and syncs its entries. No more entries are kept.
     ///
     /// # Errors
-    /// It could not be written, now or before: what came after that is not in it.
+    /// Fails if a write failed, now or before. Entries after that are missing.
     pub fn close(&self) -> io::Result<()> {
         let mut state = self.end();
         state.write();
         state.failure.take().map_or_else(|| state.file.sync_data(), Err)
     }
 
-    /// Ends it, and removes it: whatever it was for is done.
+    /// Closes and removes the journal, after its purpose is fulfilled.
     ///
     /// # Errors
-    /// The system's.
+    /// Fails with the error of the system.
     pub fn remove(&self) -> io::Result<()> {
         let mut state = self.end();
         frames::begin(&mut state.frame);
@@ -336,11 +334,11 @@ impl Journal {
     }
 }
 
-/// What was kept is written.
+/// The kept entries are written.
 impl Drop for Journal {
     fn drop(&mut self) {
         self.end().write();
-        // It panics nowhere, and if it did, what it had written would be whole.
+        // The code does not panic, and if it did, the written frames would be complete.
         let _ = self.writer.take().map(JoinHandle::join);
     }
 }
@@ -385,7 +383,7 @@ impl State {
             (Ok(()), _) => self.kept += pending,
             (Err(_), Some(before)) => {
                 self.kept = 0;
-                // Where that fails, too, what is there is whole frames and less than one.
+                // If that fails as well, the file has complete frames and a part of one.
                 let _ = self.file.set_len(before);
             }
             (Err(_), None) => {}
@@ -394,10 +392,10 @@ impl State {
     }
 
     /// # Errors
-    /// There is little room, and the journal was not asked for.
+    /// Fails if space is low and the journal is automatic.
     fn look_for_room(&self) -> io::Result<()> {
         let room = self.gives_way.and_then(|_| fstatvfs(&self.file).ok());
-        // Some file systems do not tell.
+        // Some file systems do not report free space.
         let is_little = |room: &StatVfs| {
             room.f_blocks > 0 && room.f_bavail.saturating_mul(room.f_frsize) < ROOM
         };
@@ -414,12 +412,12 @@ impl State {
     }
 }
 
-/// Opens the file that a path leads to once it is locked; links are not followed.
+/// Opens and locks the file at a path. Does not follow links.
 fn open_locked(path: &Path) -> Result<File, JournalError> {
     for _ in 0..TRIES {
         let mut options = File::options();
         options.read(true).write(true).create(true).truncate(false);
-        // A FIFO or a device must not be waited for.
+        // Opening a FIFO or a device must not block.
         options.custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits() as i32);
         let file = options.open(path).map_err(|error| match path.is_symlink() {
             true => JournalError::Link,
@@ -435,7 +433,7 @@ fn open_locked(path: &Path) -> Result<File, JournalError> {
             // Some file systems have no locks.
             Err(fs::TryLockError::Error(_)) => return Ok(file),
         }
-        // Who had it before may have removed it.
+        // The previous owner may have removed it.
         if stat(path).is_ok_and(|there| inode_of(&there) == inode_of(&opened)) {
             return Ok(file);
         }
@@ -475,7 +473,7 @@ mod tests {
             self.path(name)
         }
 
-        /// The journal, to which every file has been as it is for long.
+        /// Opens the journal as if all files had changed long ago.
         fn open(&self, begin: Begin) -> Journal {
             let mut journal =
                 Journal::open(&self.path("partial"), Purpose::List, None, begin).unwrap();
@@ -515,7 +513,7 @@ mod tests {
         assert_eq!(journal.known(b, MD5.into()), None, "was written to");
         assert_eq!(journal.known(c, MD5.into()), None, "is another file");
         assert_eq!(journal.known(d, MD5.into()), None, "is not there");
-        // The last that was kept of a file counts.
+        // The last entry of a file counts.
         journal.keep(b, &hash(b));
         journal.write();
         assert_eq!(journal.kept(), 0, "no other file");
@@ -528,7 +526,7 @@ mod tests {
     }
 
     #[test]
-    fn what_changed_just_before_the_run_is_not_kept() {
+    fn a_file_changed_just_before_the_run_is_not_kept() {
         let folder = Folder::new();
         let [file, empty] = [folder.write("file", "abc"), folder.write("empty", "")];
         let journal =
@@ -544,7 +542,7 @@ mod tests {
     }
 
     #[test]
-    fn a_journal_is_for_one_process_and_goes_when_it_is_done() {
+    fn a_journal_is_locked_and_removed_at_the_end() {
         let folder = Folder::new();
         let file = folder.write("file", "abc");
         let open = || Journal::open(&folder.path("partial"), Purpose::List, None, Begin::Resumed);
@@ -569,7 +567,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_journal_stays_as_it_is() {
+    fn other_files_are_not_overwritten() {
         let folder = Folder::new();
         let path = folder.write("partial", "my own notes\n");
         for begin in [Begin::Anew, Begin::Resumed] {

@@ -9,22 +9,21 @@ use std::thread;
 
 use rustix::fs::{FileType, stat};
 
-/// Files and bytes.
+/// The number of files and bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Totals {
-    /// Number of files.
+    /// The number of files.
     pub files: u64,
-    /// Sum of the sizes of the regular ones, in bytes.
+    /// The total size of the regular files in bytes.
     pub bytes: u64,
 }
 
-/// A count that goes on in a thread of its own. Dropping it tells the thread to stop and does not
-/// wait for it: it ends at the next file.
+/// A count in a separate thread. Dropping it stops the thread at the next file without waiting.
 #[derive(Debug)]
 pub struct Count {
     shared: Arc<Tally>,
-    /// Until it is waited for.
+    /// `None` once it was waited for.
     thread: Option<thread::JoinHandle<()>>,
 }
 
@@ -37,14 +36,17 @@ struct Tally {
 }
 
 impl Count {
-    /// Begins to look at files, all of those that a run will read: `paths` gives them, in that
-    /// thread. What cannot be looked at counts without a size; the run itself will report it. Among
-    /// what has no size, a FIFO or a device, the count ends, and is never complete. A path that
-    /// comes several times in a row is one file, which is read as often.
+    /// Starts to count the files that a run will read. `paths` makes their iterator in the new
+    /// thread.
+    ///
+    /// - A file that cannot be examined counts without a size. The run will report it.
+    /// - At a FIFO or a device, which has no size, the count ends and is never complete.
+    /// - A path that is repeated consecutively counts as one file, and its bytes are counted each
+    ///   time.
     ///
     /// # Errors
     ///
-    /// The system refuses another thread.
+    /// Fails if the system refuses a thread.
     pub fn start<F, P>(paths: F) -> io::Result<Self>
     where
         F: FnOnce() -> P + Send + 'static,
@@ -58,29 +60,29 @@ impl Count {
         Ok(Self { shared, thread: Some(thread) })
     }
 
-    /// What has been counted so far.
+    /// Returns the counts so far.
     #[must_use]
     pub fn so_far(&self) -> Totals {
         self.shared.totals()
     }
 
-    /// The totals, once all is counted.
+    /// Returns the totals, once all files are counted.
     #[must_use]
     pub fn complete(&self) -> Option<Totals> {
-        // Acquire, beside the release in `count`: who sees the end sees all that was counted.
+        // Acquire, paired with the release in `count`: a thread that sees the end sees all counts.
         self.shared.complete.load(Ordering::Acquire).then(|| self.shared.totals())
     }
 
-    /// Tells the thread to stop.
+    /// Stops the thread.
     pub fn stop(&self) {
         self.shared.stop.store(true, Ordering::Relaxed);
     }
 
-    /// Waits for the thread to end; gives the totals, unless not all was counted.
+    /// Waits for the thread to end. Returns the totals, or `None` if not all files were counted.
     ///
     /// # Panics
     ///
-    /// When the iterator of the paths did, with the same payload.
+    /// Panics if the iterator of the paths did, with the same payload.
     #[must_use]
     pub fn wait(mut self) -> Option<Totals> {
         if let Some(thread) = self.thread.take() {
@@ -120,8 +122,8 @@ impl Tally {
     }
 }
 
-/// The size of a regular file; `None` of what gives bytes but has no size. What cannot be read
-/// gives none.
+/// Returns the size of a regular file, or `None` for a FIFO or a device. Files that cannot be
+/// examined count as 0 bytes.
 fn size(path: &Path) -> Option<u64> {
     let Ok(stat) = stat(path) else { return Some(0) };
     match FileType::from_raw_mode(stat.st_mode) {
@@ -136,7 +138,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_read_several_times_is_one_file() {
+    fn repeated_files_are_counted_once_in_a_row() {
         let shared = Tally::default();
         let size = std::fs::metadata("Cargo.toml").unwrap().len();
         shared
@@ -153,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_of_the_paths_is_the_callers() {
+    fn a_panic_in_the_paths_reaches_the_caller() {
         let paths = || std::iter::once_with(|| std::panic::panic_any(7));
         let wait = || Count::start(paths).unwrap().wait();
         let panic = std::panic::catch_unwind(wait).unwrap_err();
@@ -161,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_size_has_no_total() {
+    fn devices_make_the_total_incomplete() {
         for (path, is_complete) in [("/dev/null", false), ("/", true), ("/missing", true)] {
             let shared = Tally::default();
             shared.count(["Cargo.toml", path].into_iter().map(PathBuf::from));

@@ -1,4 +1,4 @@
-//! Patterns of what a walk leaves out.
+//! Patterns of entries that a walk excludes.
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
@@ -8,20 +8,19 @@ use std::sync::Arc;
 use super::glob::behind_set;
 use super::pattern::{Pattern, name_of};
 
-/// Patterns of what a walk leaves out; the default leaves out nothing.
+/// Patterns of entries that a walk excludes. The default excludes nothing.
 ///
-/// * A pattern without `/` is matched against the last part of a path: `*.tmp` at any depth.
-/// * A pattern with `/` is matched against the whole path below the argument: `docs/*.txt`. A `/`
-///   at its beginning says no more than that: `/target` is the entry of the argument alone.
-/// * A `/` at the end restricts a pattern to folders and is not otherwise part of it: `cache/`.
-/// * The rest is as in a `.gitignore` without its `!`: `*` and `?` match any bytes, respectively
-///   any one byte, but no `/`. `**/` at the beginning, `/**/` inside and `/**` at the end match any
-///   number of folders. `[a-z]`, `[!a-z]`, `[[:digit:]]` are sets, and `\` takes the meaning of the
-///   byte after it.
-/// * `{a,b}` are alternatives, also in others, as in a shell.
-/// * Case matters. A name that begins with a dot is nothing special.
+/// * A pattern without `/` matches the last component of a path: `*.tmp` at any depth.
+/// * A pattern with `/` matches the whole path below the argument: `docs/*.txt`. A leading `/` has
+///   no other meaning: `/target` matches only the entry directly in the argument.
+/// * A trailing `/` restricts a pattern to directories: `cache/`.
+/// * All else is as in a `.gitignore`, but without `!`. `*` matches any bytes and `?` any single
+///   byte, except `/`. `**/` at the start, `/**/` inside and `/**` at the end match any number of
+///   directories. `[a-z]`, `[!a-z]` and `[[:digit:]]` are sets, and `\` escapes the next byte.
+/// * `{a,b}` are alternatives, which can be nested, as in a shell.
+/// * Patterns are case-sensitive. Names that start with a dot are not special.
 ///
-/// A folder that matches is not entered. The argument itself is never left out.
+/// A matching directory is not entered. The argument itself is never excluded.
 ///
 /// ```
 /// # use lanesum_checksum::walk::Exclude;
@@ -36,14 +35,14 @@ pub struct Exclude(Option<Arc<Patterns>>);
 
 struct Patterns {
     given: Vec<OsString>,
-    /// What they stand for.
+    /// The patterns without alternatives.
     plain: Vec<Pattern>,
 }
 
-/// How many patterns without alternatives one with them may stand for.
+/// The largest number of patterns that alternatives may expand to.
 const MOST_ALTERNATIVES: usize = 1_000;
 
-/// A pattern that is none.
+/// The error for an invalid pattern.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("invalid pattern '{}': {reason}", .pattern.escape_debug())]
 pub struct BadPattern {
@@ -52,12 +51,12 @@ pub struct BadPattern {
 }
 
 impl Exclude {
-    /// From patterns, any of which leaves out what it matches.
+    /// Makes a set of patterns. An entry is excluded if any pattern matches.
     ///
     /// # Errors
     ///
-    /// A pattern that is empty, has a set or alternatives that are not closed, a class that does
-    /// not exist or a `\` at its end, or stands for more than 1,000 others.
+    /// Fails for a pattern that is empty, has an unclosed set or alternatives, an unknown class or
+    /// a trailing `\`, or expands to more than 1,000 patterns.
     pub fn new<I>(patterns: I) -> Result<Self, BadPattern>
     where
         I: IntoIterator<Item: AsRef<OsStr>>,
@@ -77,13 +76,13 @@ impl Exclude {
         Ok(Self((!given.is_empty()).then(|| Arc::new(Patterns { given, plain }))))
     }
 
-    /// Whether there is no pattern.
+    /// Returns whether there are no patterns.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.0.is_none()
     }
 
-    /// Whether a pattern matches a path below the argument.
+    /// Returns whether a pattern matches a path below the argument.
     #[must_use]
     pub fn matches(&self, path: &[u8], is_folder: bool) -> bool {
         let name = name_of(path);
@@ -92,7 +91,7 @@ impl Exclude {
     }
 }
 
-/// A pattern without alternatives; or what is wrong with it.
+/// Parses a pattern without alternatives, or returns its error.
 fn parse(pattern: &[u8]) -> Result<Pattern, &'static str> {
     let named = pattern.strip_suffix(b"/").unwrap_or(pattern);
     if named.strip_prefix(b"/").unwrap_or(named).is_empty() {
@@ -105,7 +104,7 @@ fn parse(pattern: &[u8]) -> Result<Pattern, &'static str> {
 
 const UNSOUND: &str = "a [ that is not closed, an unknown class, or a \\ at its end";
 
-/// The patterns without alternatives that one stands for, in their order.
+/// Expands the alternatives of a pattern, in order.
 fn alternatives(pattern: &[u8]) -> Result<Vec<Vec<u8>>, &'static str> {
     let mut plain = Vec::new();
     let mut rest = vec![pattern.to_vec()];
@@ -124,7 +123,7 @@ fn alternatives(pattern: &[u8]) -> Result<Vec<Vec<u8>>, &'static str> {
     Ok(plain)
 }
 
-/// Where the first alternatives begin, are apart and end.
+/// Returns the positions of the start, the separators and the end of the first alternatives.
 fn first_braces(pattern: &[u8]) -> Result<Option<Vec<usize>>, &'static str> {
     let (mut at, mut depth, mut cuts) = (0, 0_usize, Vec::new());
     while let Some(&byte) = pattern.get(at) {
@@ -167,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn alternatives_are_a_shells() {
+    fn alternatives_expand_as_in_a_shell() {
         for (pattern, expected) in [
             ("a,b", &["a,b"][..]),
             ("{a}", &["a"]),
@@ -183,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn alternatives_that_are_not_closed_or_too_many_are_errors() {
+    fn unclosed_or_too_many_alternatives_are_errors() {
         for (pattern, reason) in [
             ("{a", "a { that is not closed"),
             ("{a,{b}", "a { that is not closed"),

@@ -1,6 +1,7 @@
-//! One folder, read completely and sorted: names in one buffer, sixteen bytes an entry beside it.
+//! A directory, read completely and sorted. The names are in one buffer, with sixteen more bytes
+//! per entry.
 //!
-//! A folder's name ends in `/` here, which makes the bytes of an entry its sorting key and the very
+//! The name of a directory ends in `/` here. So the bytes of an entry are its sorting key, and the
 //! bytes that extend a path.
 
 use std::io;
@@ -12,23 +13,22 @@ use rustix::io::Errno;
 
 use super::Skip;
 
-/// The entries of a folder, given one after another.
+/// The entries of a directory, returned one after the other.
 #[derive(Default)]
 pub(super) struct Folder {
-    /// The names, one after another.
+    /// The joined names.
     names: Vec<u8>,
     slots: Vec<Slot>,
-    /// Why entries could not be looked at, by the offset of their names, ascending.
+    /// The errors of entries that could not be examined, by ascending offset of their names.
     failures: Vec<(u32, Errno)>,
-    /// Index of the slot that comes next.
+    /// The index of the next slot.
     next: usize,
 }
 
-/// Where an entry's name is, and what it is the name of.
+/// The place of the name of an entry, and its kind.
 struct Slot {
-    /// The eight bytes of the name that follow what all names of the folder begin with, as a
-    /// big-endian number. Decides nearly every comparison without a look at the name. Set by
-    /// `sort`.
+    /// The eight bytes of the name after the common prefix of all names, as a big-endian number. It
+    /// decides nearly every comparison without reading the name. Set by `sort`.
     key: u64,
     offset: u32,
     len: u16,
@@ -45,37 +45,37 @@ enum SlotKind {
     Failed,
 }
 
-/// What an entry is.
+/// The kind of an entry.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     File,
-    /// A folder, or a followed link to one; its name ends in `/`.
+    /// A directory or a followed link to one. Its name ends in `/`.
     Folder,
     Skipped(Skip),
     Failed(Errno),
 }
 
-/// What becomes of an entry.
+/// The treatment of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fate {
     Kept,
     LeftOut,
-    /// It stays an entry, but one that is skipped.
+    /// The entry is reported as skipped.
     Skipped(Skip),
 }
 
-/// What becomes of links.
+/// The treatment of links.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Links {
     Followed,
-    /// Each is an entry that is skipped.
-    Told,
+    /// Each link is reported as skipped.
+    Reported,
     LeftOut,
 }
 
 impl Folder {
-    /// Reads all entries of an open folder, not yet sorted. After an error come the entries that
-    /// were read before it.
+    /// Reads all entries of an open directory, unsorted. After an error, the entries before it are
+    /// kept.
     pub(super) fn read(
         fd: &OwnedFd,
         buffer: &mut [MaybeUninit<u8>],
@@ -99,7 +99,7 @@ impl Folder {
         (folder, None)
     }
 
-    /// Adds an entry as the system names it. Fails only if there is no more room for names.
+    /// Adds an entry from the system. Fails only if there is no more room for names.
     fn add(
         &mut self,
         fd: impl AsFd,
@@ -108,7 +108,7 @@ impl Folder {
         links: Links,
     ) -> Result<(), Errno> {
         let resolved = match file_type {
-            // Not every file system tells the type along with the name.
+            // Not every file system returns the type with the name.
             FileType::Unknown => type_of(&fd, name, AtFlags::SYMLINK_NOFOLLOW),
             known => Ok(known),
         };
@@ -131,7 +131,7 @@ impl Folder {
             Ok(FileType::Socket) => SlotKind::Skipped(Skip::Socket),
             Ok(FileType::BlockDevice) => SlotKind::Skipped(Skip::BlockDevice),
             Ok(FileType::CharacterDevice) => SlotKind::Skipped(Skip::CharDevice),
-            Ok(FileType::Symlink) if links == Links::Told => SlotKind::Skipped(Skip::Link),
+            Ok(FileType::Symlink) if links == Links::Reported => SlotKind::Skipped(Skip::Link),
             Ok(FileType::Symlink | FileType::Unknown) => SlotKind::Skipped(Skip::Unknown),
             Err(error) => {
                 self.failures.push((offset, error));
@@ -143,12 +143,12 @@ impl Folder {
         Ok(())
     }
 
-    /// Whether it has a regular file of this name.
+    /// Returns whether the directory has a regular file of this name.
     pub(super) fn has_file(&self, name: &[u8]) -> bool {
         self.file(name).is_some()
     }
 
-    /// Makes the regular file of this name an entry that could not be looked at.
+    /// Marks the regular file of this name as failed.
     pub(super) fn fail(&mut self, name: &[u8], error: Errno) {
         let Some(place) = self.file(name) else { return };
         let slot = &mut self.slots[place];
@@ -162,8 +162,8 @@ impl Folder {
         self.slots.iter().position(is_it)
     }
 
-    /// Decides the fate of each entry, given the name without a slash and whether it is a folder.
-    /// A folder that is skipped loses the slash of its name, and sorts as its path does.
+    /// Decides the treatment of each entry by its name without a slash and whether it is a
+    /// directory. A skipped directory loses the slash of its name and sorts like its path.
     pub(super) fn filter(&mut self, mut fate: impl FnMut(&[u8], bool) -> Fate) {
         let names = &self.names;
         self.slots.retain_mut(|slot| {
@@ -192,7 +192,7 @@ impl Folder {
         });
     }
 
-    /// The next entry.
+    /// Returns the next entry.
     pub(super) fn next(&mut self) -> Option<(&[u8], Kind)> {
         let slot = self.slots.get(self.next)?;
         self.next += 1;
@@ -215,12 +215,12 @@ impl Slot {
     }
 }
 
-/// Asks the system what an entry is.
+/// Asks the system for the kind of an entry.
 fn type_of(fd: impl AsFd, name: &[u8], flags: AtFlags) -> Result<FileType, Errno> {
     statat(fd, name, flags).map(|stat| FileType::from_raw_mode(stat.st_mode))
 }
 
-/// How many bytes all names begin with.
+/// Returns the length of the common prefix of all names.
 fn shared_prefix<'a>(mut names: impl Iterator<Item = &'a [u8]>) -> usize {
     let Some(mut shared) = names.next() else { return 0 };
     for name in names {
@@ -232,8 +232,8 @@ fn shared_prefix<'a>(mut names: impl Iterator<Item = &'a [u8]>) -> usize {
     shared.len()
 }
 
-/// The first eight bytes as a number that orders as they do. What is missing counts as zero, which
-/// no name holds: so names with equal keys are the same up to the eighth byte.
+/// Returns the first eight bytes as a number with the same order. Missing bytes count as zero,
+/// which no name contains, so names with equal keys are equal up to the eighth byte.
 fn key(bytes: &[u8]) -> u64 {
     let mut key = [0; 8];
     let len = bytes.len().min(key.len());
@@ -246,7 +246,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// A folder of these names; those that end in `/` are folders.
+    /// Makes a directory of names. Those that end in `/` are directories.
     fn folder(names: &[Vec<u8>]) -> Folder {
         let mut folder = Folder::default();
         for name in names {
@@ -259,7 +259,7 @@ mod tests {
         folder
     }
 
-    /// Names of few different bytes, so that one is often the beginning of another.
+    /// Names of few different bytes, so that one is often a prefix of another.
     fn name() -> impl Strategy<Value = Vec<u8>> {
         prop::collection::vec(prop::sample::select(b"a-.0\x01\xff".as_slice()), 1..12)
     }
@@ -289,13 +289,13 @@ mod tests {
     }
 
     #[test]
-    fn a_type_that_was_not_told_is_asked_for() {
+    fn an_unknown_entry_type_is_looked_up() {
         let tree = tempfile::tempdir().unwrap();
         std::fs::write(tree.path().join("file"), "").unwrap();
         std::fs::create_dir(tree.path().join("folder")).unwrap();
         std::os::unix::fs::symlink("folder", tree.path().join("link")).unwrap();
         let fd = OwnedFd::from(std::fs::File::open(tree.path()).unwrap());
-        for links in [Links::LeftOut, Links::Told, Links::Followed] {
+        for links in [Links::LeftOut, Links::Reported, Links::Followed] {
             let mut folder = Folder::default();
             for name in ["file", "folder", "gone", "link"] {
                 folder.add(&fd, name.as_bytes(), FileType::Unknown, links).unwrap();
@@ -306,7 +306,7 @@ mod tests {
             assert_eq!(folder.next(), Some((&b"gone"[..], Kind::Failed(Errno::NOENT))));
             match links {
                 Links::LeftOut => {}
-                Links::Told => {
+                Links::Reported => {
                     assert_eq!(folder.next(), Some((&b"link"[..], Kind::Skipped(Skip::Link))));
                 }
                 Links::Followed => {
@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn a_skipped_folder_sorts_without_its_slash() {
+    fn a_skipped_directory_sorts_without_its_slash() {
         let mut folder = folder(&[b"a/".to_vec(), b"a-".to_vec(), b"b/".to_vec(), b"c".to_vec()]);
         folder.filter(|name, is_folder| match name {
             b"a" => {
@@ -336,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_regular_file_of_a_name_can_fail() {
+    fn a_failure_marks_only_the_regular_file() {
         let mut folder = folder(&[b"b".to_vec(), b"a".to_vec(), b"c/".to_vec()]);
         assert!(folder.has_file(b"a") && !folder.has_file(b"c") && !folder.has_file(b"c/"));
         for (name, error) in [(&b"a"[..], Errno::ACCESS), (b"b", Errno::IO), (b"c", Errno::PERM)] {
@@ -349,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn failures_find_their_entries_after_sorting() {
+    fn failures_keep_their_entries_after_sorting() {
         let tree = tempfile::tempdir().unwrap();
         std::os::unix::fs::symlink("nowhere", tree.path().join("a")).unwrap();
         std::os::unix::fs::symlink("b", tree.path().join("b")).unwrap();

@@ -1,4 +1,4 @@
-//! What git itself says belongs to a repository: what it tracks, and what it does not ignore.
+//! Asks git for the files of a repository: those that it tracks and those that it does not ignore.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -10,9 +10,8 @@ use std::process::{Command, Output, Stdio};
 
 use rustix::fs::{MemfdFlags, memfd_create};
 
-/// The variables of git's own that it may see: its configuration, and how it looks for a
-/// repository. Any other would lead it to another repository or another index than those of the
-/// folder.
+/// The git variables that are passed on: its configuration, and how it finds a repository. Others
+/// could lead it to another repository or index.
 const KEPT_VARIABLES: [&str; 3] =
     ["GIT_CEILING_DIRECTORIES", "GIT_DISCOVERY_ACROSS_FILESYSTEM", "GIT_EXEC_PATH"];
 const KEPT_PREFIX: &[u8] = b"GIT_CONFIG_";
@@ -21,33 +20,33 @@ const KEPT_PREFIX: &[u8] = b"GIT_CONFIG_";
 #[derive(Clone, Debug)]
 pub(super) struct Git(PathBuf);
 
-/// What git lists of a repository, in paths relative to a folder of it.
+/// The files that git lists in a repository, with paths relative to one of its directories.
 #[derive(Debug, Default)]
 pub(super) struct Listing {
-    /// The paths, one after another.
+    /// The joined paths.
     bytes: Vec<u8>,
-    /// Where each is, in their order.
+    /// The place of each path, in order.
     paths: Vec<Range<usize>>,
 }
 
-/// What a listing says of a folder.
+/// The content of a listing for a directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Listed {
-    /// There are paths below it.
+    /// The listing has paths below the directory.
     Below,
-    /// It is one entry: a repository of its own, or a link.
+    /// The path is a single entry: a nested repository or a link.
     Itself,
     Nothing,
 }
 
-/// Why there is no listing.
+/// The reason why there is no listing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Refusal {
-    /// There is no such program.
+    /// The program was not found.
     NoGit,
-    /// The repository is somebody else's.
+    /// The repository belongs to another user.
     Foreign,
-    /// Anything else.
+    /// Any other error.
     Broken,
 }
 
@@ -56,8 +55,8 @@ impl Git {
         Self(program)
     }
 
-    /// What `git ls-files --cached --others --exclude-standard` lists in a folder, or in a part of
-    /// it only; and what it warns of.
+    /// Returns the output of `git ls-files --cached --others --exclude-standard` in a directory or
+    /// a part of it, and its warnings.
     pub(super) fn list(
         &self,
         folder: &Path,
@@ -72,7 +71,7 @@ impl Git {
         })?;
         let words = String::from_utf8_lossy(&output.stderr);
         if !output.status.success() {
-            // As git has put it before and since 2.38.
+            // The messages of git before and since 2.38.
             let is_foreign = ["unsafe repository", "dubious ownership"];
             let is_foreign = is_foreign.iter().any(|phrase| words.contains(phrase));
             return Err(if is_foreign { Refusal::Foreign } else { Refusal::Broken });
@@ -81,10 +80,10 @@ impl Git {
         Ok((Listing::new(output.stdout), warnings.map(str::to_owned).collect()))
     }
 
-    /// Whether the rules of a repository ignore a part of it, or a folder above that.
+    /// Returns whether the rules of a repository ignore a part of it or one of its parents.
     pub(super) fn ignores(&self, repository: &Path, part: &Path) -> bool {
         let mut command = self.command(repository);
-        // It does not take literal paths; one that begins so has no magic.
+        // The command does not accept literal paths. A path with this prefix has no pattern magic.
         let part = Path::new(".").join(part);
         command.args(["check-ignore", "--quiet", "--no-index", "--"]).arg(part);
         output(&mut command).is_ok_and(|output| output.status.success())
@@ -93,7 +92,7 @@ impl Git {
     fn command(&self, folder: &Path) -> Command {
         let mut command = Command::new(&self.0);
         command.arg("-C").arg(folder);
-        // A monitor of the file system is a program that a repository names.
+        // A repository could name a program as its file system monitor.
         command.args(["-c", "core.fsmonitor="]);
         command.stdin(Stdio::null()).env("LC_ALL", "C").env("GIT_TERMINAL_PROMPT", "0");
         for (name, _) in std::env::vars_os() {
@@ -108,12 +107,11 @@ impl Git {
     }
 }
 
-/// Runs a command to its end; gives what it wrote.
+/// Runs a command to its end. Returns its output.
 ///
-/// It writes into memory, not into pipes: a pipe has an end only when no process can write to it
-/// any more, and a worker that gives itself a table of descriptors of its own meanwhile keeps the
-/// end that is written to for as long as it lives. It would then wait for files, and the walk for
-/// it.
+/// The output goes to memory files, not to pipes. A pipe ends only when no process can write to it.
+/// A worker that copies its descriptor table meanwhile would keep the write end. The worker would
+/// wait for files, and the walk would wait for the worker.
 fn output(command: &mut Command) -> io::Result<Output> {
     let memory = || memfd_create("git", MemfdFlags::CLOEXEC).map(File::from);
     let (stdout, stderr) = (memory()?, memory()?);
@@ -130,22 +128,22 @@ fn output(command: &mut Command) -> io::Result<Output> {
 }
 
 impl Listing {
-    /// From paths, each ended by NUL.
+    /// Makes a listing from NUL-terminated paths.
     fn new(bytes: Vec<u8>) -> Self {
         let mut paths: Vec<_> = memchr::memchr_iter(0, &bytes)
             .scan(0, |start, end| Some(std::mem::replace(start, end + 1)..end))
             .collect();
-        // Two sorted parts come from git, which this finds out.
+        // git returns two sorted parts, which this sort detects.
         paths.sort_by(|a, b| bytes[a.clone()].cmp(&bytes[b.clone()]));
         Self { bytes, paths }
     }
 
-    /// The path at a place, as far as there is one.
+    /// Returns the path at an index.
     fn at(&self, place: usize) -> Option<&[u8]> {
         self.paths.get(place).map(|range| &self.bytes[range.clone()])
     }
 
-    /// Where a path is, or would be.
+    /// Returns the index of a path, or where it would be.
     fn place(&self, path: &[u8]) -> usize {
         self.paths.partition_point(|range| &self.bytes[range.clone()] < path)
     }
@@ -154,7 +152,7 @@ impl Listing {
         self.at(self.place(path)) == Some(path)
     }
 
-    /// About a folder, whose path ends in `/`.
+    /// Returns the content for a directory, whose path ends in `/`.
     pub(super) fn folder(&self, path: &[u8]) -> Listed {
         let name = path.strip_suffix(b"/").unwrap_or(path);
         let place = self.place(path);
@@ -172,7 +170,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_listing_knows_files_folders_and_what_is_one_entry() {
+    fn a_listing_has_files_directories_and_repositories() {
         let listing = Listing::new(b"b/c\0sub/\0a\0b-\0b/d/e\0link\0a\0".to_vec());
         for (path, is_listed) in
             [("a", true), ("b-", true), ("b/c", true), ("b/d/e", true), ("b", false), ("c", false)]

@@ -1,16 +1,15 @@
-//! What git would leave out: by its own word where it can be asked, otherwise by the rules of
+//! Excludes entries that git ignores, by asking git if possible, and otherwise by the rules of
 //! `gitignore(5)`.
 //!
-//! What is in force forms a stack, outermost first. Either git has listed the repository that the
-//! current folder lies in, and the list decides (`git.rs`). Or files of patterns do (`pattern.rs`):
-//! those of the folders from the repository's root down to the argument (read once), then those of
-//! the folders being walked. The innermost file with a pattern that matches decides, and within a
-//! file the last such pattern. An ignored folder is not entered, so that, as in git, nothing below
-//! it can be taken back by a `!`. A repository inside another, known by its `.git`, begins with a
-//! clean slate.
+//! The active rules form a stack, outermost first. If git has listed the repository of the current
+//! directory, the list decides (`git.rs`). Otherwise files of patterns decide (`pattern.rs`): those
+//! of the directories from the root of the repository to the argument, which are read once, then
+//! those of the walked directories. The innermost file with a matching pattern decides, and within
+//! a file the last matching pattern. An ignored directory is not entered, so, as in git, `!` cannot
+//! include files below it. A nested repository, detected by its `.git`, ignores the outer rules.
 //!
-//! Ignore files of another name ([`WalkOptions::ignore_file`](super::WalkOptions::ignore_file)) are
-//! a second stack, of patterns alone, without git and without repositories.
+//! Ignore files of another name ([`WalkOptions::ignore_file`](super::WalkOptions::ignore_file))
+//! form a second stack of patterns only, without git and repositories.
 
 use std::collections::VecDeque;
 use std::ffi::OsStr;
@@ -27,36 +26,36 @@ use super::git::{Git, Listed, Listing, Refusal};
 use super::pattern::{Pattern, patterns};
 use super::{Entry, Skip, joined};
 
-/// What is in force in the current folder.
+/// The active rules in the current directory.
 #[derive(Default)]
 pub(super) struct Rules {
-    /// To be asked; none where there is none.
+    /// The git program, if there is one.
     git: Option<Git>,
     sources: Vec<Source>,
-    /// The path that is being matched.
+    /// A buffer for the path to match.
     scratch: Vec<u8>,
 }
 
-/// What decides about paths below a folder.
+/// A source of rules for paths below a directory.
 struct Source {
     decides: Decides,
-    /// What comes before the walk's paths, from `skip` on, to make them relative to its folder.
+    /// The prefix of paths of the walk, from `skip` on, that makes them relative to the directory.
     prefix: Vec<u8>,
-    /// Length of the part of the walk's paths that leads to its folder.
+    /// The length of the part of paths of the walk that leads to the directory.
     skip: usize,
 }
 
 enum Decides {
-    /// Git's list of the repository. It has the last word.
+    /// The list of git, which decides alone.
     Listing(Listing),
-    /// Patterns, and whether those from further out do not apply: these are of the root of a
-    /// repository.
+    /// Patterns, and whether they are of the root of a repository, so that outer patterns do not
+    /// apply.
     Patterns(Vec<Pattern>, bool),
 }
 
 impl Rules {
-    /// Those above an argument, which is a folder itself, if it lies in a repository. What cannot
-    /// be read is put to `failures`.
+    /// Makes the rules above an argument that is a directory in a repository. Adds unreadable files
+    /// to `failures`.
     pub(super) fn above(
         argument: &Path,
         git: Option<&Path>,
@@ -99,13 +98,13 @@ impl Rules {
         rules
     }
 
-    /// Takes up what decides in a folder that the walk enters; `path` is its path with its slash.
+    /// Adds the rules of a directory that the walk enters. `path` is its path with its slash.
     pub(super) fn enter(&mut self, fd: &OwnedFd, path: &[u8], failures: &mut VecDeque<Entry>) {
         let is_repository = || statat(fd, ".git", AtFlags::SYMLINK_NOFOLLOW).is_ok();
         match self.listed(path) {
             Some(Listed::Below) => return,
             Some(Listed::Itself | Listed::Nothing) if !is_repository() && !is_link(path) => {
-                // A submodule that is not there, of which git lists nothing.
+                // A missing submodule, for which git lists nothing.
                 return self.push(Decides::Listing(Listing::default()), Vec::new(), path.len());
             }
             Some(Listed::Itself | Listed::Nothing) | None => {}
@@ -121,18 +120,18 @@ impl Rules {
         }
         let file = open(fd, Path::new(".gitignore"), OFlags::NOFOLLOW);
         add_file(&mut patterns, &joined(path, b".gitignore"), file, failures);
-        // To git a link is no folder, so nothing it says is about what is behind one.
+        // git does not treat a link as a directory, so its list does not cover files behind links.
         let is_outermost = is_repository || self.listed(path).is_some();
         if is_outermost || !patterns.is_empty() {
             self.push(Decides::Patterns(patterns, is_outermost), Vec::new(), path.len());
         }
     }
 
-    /// Adds the patterns of the ignore file `name` in a folder that the walk enters. One that is
-    /// gone by now has none.
+    /// Adds the patterns of the ignore file `name` in a directory that the walk enters. A file that
+    /// was removed meanwhile has none.
     ///
     /// # Errors
-    /// The file cannot be read.
+    /// Fails if the file cannot be read.
     pub(super) fn enter_with(
         &mut self,
         fd: &OwnedFd,
@@ -156,22 +155,21 @@ impl Rules {
         }
     }
 
-    /// What git's list says of a folder, where one is in force.
+    /// Returns the content of the active git list for a directory.
     fn listed(&mut self, path: &[u8]) -> Option<Listed> {
         let Some(source @ Source { decides: Decides::Listing(listing), .. }) = self.sources.last()
         else {
             return None;
         };
-        // Its own folder was asked about.
+        // The list is for this directory itself.
         if path.len() == source.skip {
             return Some(Listed::Below);
         }
         Some(listing.folder(source.relative(path, &mut self.scratch)))
     }
 
-    /// What git lists of a part of a repository that the argument is. It says nothing of the
-    /// repository's own folder, nor of what it ignores, and such an argument is walked
-    /// nevertheless.
+    /// Returns the git list of an argument that is a part of a repository. There is no list for the
+    /// `.git` directory or for ignored directories, which are still walked as arguments.
     fn list_part(
         &mut self,
         root: &Path,
@@ -186,7 +184,7 @@ impl Rules {
         (!is_ignored).then_some(listing)
     }
 
-    /// What git lists of a repository, if there is git. Says so when it refuses.
+    /// Returns the git list of a repository, if there is git. Reports if git refuses.
     fn list(
         &mut self,
         folder: &Path,
@@ -216,19 +214,19 @@ impl Rules {
         self.sources.push(Source { decides, prefix, skip });
     }
 
-    /// The walk has come back to the folder whose path with its slash has this length.
+    /// Notes that the walk returns to the directory whose path with its slash has this length.
     pub(super) fn leave(&mut self, path_len: usize) {
         while self.sources.last().is_some_and(|source| source.skip > path_len) {
             self.sources.pop();
         }
     }
 
-    /// Whether an entry of the current folder is left out; `path` is its whole path.
+    /// Returns whether an entry of the current directory is excluded. `path` is its whole path.
     pub(super) fn ignore(&mut self, path: &[u8], is_folder: bool) -> bool {
         path.ends_with(b"/.git") || self.matches(path, is_folder)
     }
 
-    /// The same by the sources alone: `.git` is nothing special.
+    /// Returns whether the sources exclude an entry, without special treatment of `.git`.
     pub(super) fn matches(&mut self, path: &[u8], is_folder: bool) -> bool {
         for source in self.sources.iter().rev() {
             let relative = source.relative(path, &mut self.scratch);
@@ -253,7 +251,7 @@ impl Rules {
 }
 
 impl Source {
-    /// A path of the walk's, relative to the folder.
+    /// Returns a path of the walk relative to the directory.
     fn relative<'a>(&self, path: &[u8], scratch: &'a mut Vec<u8>) -> &'a [u8] {
         scratch.clear();
         scratch.extend_from_slice(&self.prefix);
@@ -262,7 +260,8 @@ impl Source {
     }
 }
 
-/// Whether a folder is the root of a repository or of a worktree (where `.git` is a file).
+/// Returns whether a directory is the root of a repository or of a worktree, where `.git` is a
+/// file.
 fn is_repository(folder: &Path) -> bool {
     fs::symlink_metadata(folder.join(".git")).is_ok()
 }
@@ -271,24 +270,24 @@ fn ends_in_slash(path: &Path) -> bool {
     path.as_os_str().as_bytes().ends_with(b"/")
 }
 
-/// The path of a folder without its slash, unless it is nothing but that.
+/// Returns the path of a directory without its slash, unless it is only a slash.
 fn without_slash(path: &[u8]) -> &[u8] {
     path.strip_suffix(b"/").filter(|path| !path.is_empty()).unwrap_or(path)
 }
 
-/// Whether a folder, whose path ends in a slash, was reached through a link.
+/// Returns whether a directory, whose path ends in a slash, was reached through a link.
 fn is_link(path: &[u8]) -> bool {
     statat(CWD, without_slash(path), AtFlags::SYMLINK_NOFOLLOW)
         .is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::Symlink)
 }
 
-/// Adds the patterns of a repository's `info/exclude`, which come before any `.gitignore`.
+/// Adds the patterns of `info/exclude` of a repository, which come before any `.gitignore`.
 fn add_exclude_file(known: &mut Vec<Pattern>, repository: &Path, failures: &mut VecDeque<Entry>) {
     let path = git_folder(repository).join("info/exclude");
     add_file(known, &path, open(CWD, &path, OFlags::empty()), failures);
 }
 
-/// Where a repository keeps what all its worktrees share: see `gitrepository-layout(5)`.
+/// Returns the common directory of all worktrees of a repository; see `gitrepository-layout(5)`.
 fn git_folder(repository: &Path) -> PathBuf {
     let dot_git = repository.join(".git");
     let target_in = |path: &Path, label: &[u8]| {
@@ -306,8 +305,8 @@ fn git_folder(repository: &Path) -> PathBuf {
     }
 }
 
-/// Opens a file of rules; git does not follow links named `.gitignore` either. Never waits:
-/// whatever stands there may be a named pipe.
+/// Opens a file of rules without following links, as git does for `.gitignore`. Never blocks,
+/// because the file may be a named pipe.
 fn open(fd: impl AsFd, path: &Path, more: OFlags) -> io::Result<File> {
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | more;
     Ok(openat(fd, path, flags, Mode::empty())?.into())

@@ -1,39 +1,39 @@
-//! Matches names and paths, in bytes, as `.gitignore` and `--exclude` write them.
+//! Matches names and paths, as bytes, against patterns of `.gitignore` and `--exclude`.
 //!
 //! # How it matches
 //!
-//! A pattern is a row of tokens, matched from the left. What takes any number of bytes takes as few
-//! as it can at first. When a token fails, the last `*` takes one byte more; when it stands before
-//! a `/`, the last `**` does. None before those need be tried again: a `*` ends at the next `/`
-//! whatever it took, and all that an earlier `**` could take besides, the last one can take as
-//! well. So the time is at most the product of both lengths.
+//! A pattern is a list of tokens, matched from the left. Tokens for any number of bytes first match
+//! as few bytes as possible. When a token fails, the last `*` takes one more byte, or the last `**`
+//! if the `*` is at a `/`. Earlier ones need not be tried again: a `*` ends at the next `/` in any
+//! case, and the last `**` can take all bytes that an earlier one could. So the time is at most the
+//! product of both lengths.
 
-/// What one pattern without a `/` at its beginning or end matches.
+/// A pattern without a `/` at its start or end.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Glob(Box<[Token]>);
 
 #[derive(Debug, PartialEq, Eq)]
 enum Token {
-    /// These bytes.
+    /// Literal bytes.
     Literal(Vec<u8>),
-    /// One byte of these, none of which is `/`.
+    /// One byte of a set without `/`.
     One(Set),
-    /// Bytes but `/`.
+    /// Any bytes except `/`.
     Name,
     /// Any bytes.
     Anything,
-    /// Nothing, or any bytes and a `/` behind them.
+    /// Nothing, or any bytes followed by a `/`.
     Folders,
 }
 
 impl Glob {
-    /// `None` where a set is not closed, a class does not exist or a `\` is the last byte: such a
-    /// pattern matches nothing.
+    /// Parses a pattern. Returns `None` for an unclosed set, an unknown class or a trailing `\`.
+    /// Such a pattern matches nothing.
     pub(super) fn new(pattern: &[u8]) -> Option<Self> {
         parse(pattern).map(|tokens| Self(tokens.into_boxed_slice()))
     }
 
-    /// Whether it matches all of a text.
+    /// Returns whether the pattern matches a whole text.
     pub(super) fn matches(&self, text: &[u8]) -> bool {
         // Most texts differ at one of their ends.
         let can_begin = match self.0.first() {
@@ -93,10 +93,10 @@ fn parse(pattern: &[u8]) -> Option<Vec<Token>> {
     Some(tokens)
 }
 
-/// Whether tokens match a whole text.
+/// Returns whether tokens match a whole text.
 fn matches(tokens: &[Token], text: &[u8]) -> bool {
     let (mut token, mut at) = (0, 0);
-    // The token behind the last one of each kind, and up to where that took bytes.
+    // The token after the last one of each kind, and the end of the bytes that it took.
     let mut name: Option<(usize, usize)> = None;
     let mut deep: Option<(usize, usize)> = None;
     loop {
@@ -142,8 +142,8 @@ fn matches(tokens: &[Token], text: &[u8]) -> bool {
     }
 }
 
-/// Where a pattern goes on behind the set whose first element stands at `at`; `None` where
-/// [`Glob::new`] has none either.
+/// Returns the position after the set whose first element is at `at`, or `None` if [`Glob::new`]
+/// fails as well.
 pub(super) fn behind_set(pattern: &[u8], at: usize) -> Option<usize> {
     Set::parse(pattern, at).map(|(_, end)| end)
 }
@@ -153,15 +153,15 @@ pub(super) fn behind_set(pattern: &[u8], at: usize) -> Option<usize> {
 struct Set([u64; 4]);
 
 impl Set {
-    /// The set whose first element stands at `at` in a pattern, and where the pattern goes on;
-    /// `None` when it has no end, or a class that does not exist.
+    /// Parses the set whose first element is at `at`. Returns it with the position after it, or
+    /// `None` if it is not closed or has an unknown class.
     fn parse(pattern: &[u8], mut at: usize) -> Option<(Self, usize)> {
         let byte_at = |at: usize| pattern.get(at).copied();
         let is_inverted = matches!(byte_at(at)?, b'!' | b'^');
         at += usize::from(is_inverted);
         let begin = at;
         let mut set = Self::default();
-        // Where a range would begin.
+        // The start of a possible range.
         let mut previous = None;
         while at == begin || byte_at(at)? != b']' {
             let mut byte = byte_at(at)?;
@@ -211,7 +211,7 @@ impl Set {
         self.0[usize::from(byte / 64)] &= !(1 << (byte % 64));
     }
 
-    /// All bytes but those and `/`.
+    /// Returns all other bytes except `/`.
     fn inverted(self) -> Self {
         let mut inverted = Self(self.0.map(|bits| !bits));
         inverted.remove(b'/');
@@ -219,7 +219,7 @@ impl Set {
     }
 }
 
-/// Whether a byte is of a class, as in `[[:alpha:]]`; `None` when there is no such class.
+/// Returns whether a byte is in a class, as in `[[:alpha:]]`, or `None` for an unknown class.
 fn class_of(name: &[u8]) -> Option<fn(&u8) -> bool> {
     Some(match name {
         b"alnum" => u8::is_ascii_alphanumeric,

@@ -1,29 +1,29 @@
-//! Walks a tree and yields its files in byte order of their whole paths.
+//! Walks a directory tree and yields its files in byte order of their whole paths.
 //!
 //! # The order
 //!
-//! Entries come as `LC_ALL=C sort` orders the lines of `find -type f`, although no more than the
-//! folders on the way to the current one are ever held. Within a folder, the entries are sorted by
-//! a key: a file's is its name, a folder's is its name followed by `/`. That this orders the whole
-//! paths is shown for two entries of one folder, whose paths all begin with the same bytes:
+//! Entries are ordered like the lines of `find -type f | LC_ALL=C sort`, although only the
+//! directories above the current one are in memory. Within a directory the entries are sorted by a
+//! key: the name of a file, and the name of a directory followed by `/`. This orders the whole
+//! paths. Proof for two entries of one directory, whose paths all start with the same bytes:
 //!
-//! * If the keys differ at some byte that both have, that byte also decides between any path of the
-//!   one and any of the other, for every path begins with the key of its entry.
-//! * Otherwise one key is a proper prefix of the other. It is not a folder's: that would put its
-//!   `/` inside the other's name, or make both names the same. So it is a file's, it is the whole
-//!   path, and a prefix sorts before what it is a prefix of, whatever follows there.
+//! * If the keys differ at a byte that both have, that byte also decides between any path of the
+//!   one and any path of the other, because every path starts with the key of its entry.
+//! * Otherwise one key is a proper prefix of the other. It is not the key of a directory: its `/`
+//!   would be inside the other name, or both names would be equal. So it is the name of a file and
+//!   the whole path, and a prefix sorts before the longer path.
 //!
-//! Hence all paths of one entry sort before all paths of the other, and by induction over the depth
-//! the walk is sorted. For example `a-b`, `a.b`, `a/x`, `a0` come in this order, since `/` lies
-//! between `.` and `0`, where sorting the bare names would give `a` (with `a/x`) first.
+//! So all paths of one entry sort before all paths of the other, and by induction over the depth
+//! the walk is sorted. For example, `a-b`, `a.b`, `a/x`, `a0` come in this order, because `/` is
+//! between `.` and `0`. Sorting the bare names would put `a` (with `a/x`) first.
 //!
 //! # What it costs
 //!
-//! A folder is read completely when it is entered, its names packed into one buffer and sorted
-//! there; then it is closed. The kind of an entry comes with its name, so that nothing is asked of
-//! the system for a file. Memory grows with the sizes of the folders on the current path alone.
-//! Folders are opened by their whole path, so that an ordinary walk holds no descriptor open
-//! between two entries; `open.rs` says how paths are opened that are longer than the kernel takes.
+//! A directory is read completely when it is entered, sorted in one buffer, and closed. The kind of
+//! an entry comes with its name, so files need no system call. Memory grows only with the sizes of
+//! the directories on the current path. Directories are opened by their whole path, so an ordinary
+//! walk holds no open descriptor between entries. `open.rs` opens paths that are longer than the
+//! kernel accepts.
 
 mod count;
 mod exclude;
@@ -59,34 +59,34 @@ pub use skip::Skip;
 
 use crate::hops::Within;
 
-/// Bytes of directory entries that one system call may bring: some two thousand short names.
+/// The number of bytes of directory entries per system call: about two thousand short names.
 const READ_BUFFER: usize = 64 << 10;
 
-/// What a walk comes across.
+/// An item of a walk.
 #[derive(Debug)]
 pub enum Entry {
-    /// A regular file, or whatever the argument is if it is no folder. The path is the argument,
-    /// `/` unless it ends so, and the path below it, as `find` prints it.
+    /// A regular file, or an argument that is not a directory. The path starts with the argument,
+    /// as printed by `find`.
     File(PathBuf),
-    /// Something in the tree that is deliberately not read.
+    /// An entry that is skipped.
     Skipped {
-        /// Its path.
+        /// The path of the entry.
         path: PathBuf,
-        /// What it is.
+        /// The reason.
         why: Skip,
     },
-    /// Something that could not be looked at: a missing argument, a folder that cannot be read
-    /// (what could be read of it follows), a followed link that leads nowhere.
+    /// An entry that could not be examined: a missing argument, an unreadable directory, or a
+    /// followed dangling link. Readable entries of the directory follow.
     Failed {
-        /// Its path.
+        /// The path of the entry.
         path: PathBuf,
-        /// The system's reason.
+        /// The error of the system.
         error: io::Error,
     },
 }
 
 impl Entry {
-    /// The path of the entry, whatever became of it.
+    /// Returns the path of the entry.
     #[must_use]
     pub fn path(&self) -> &Path {
         match self {
@@ -95,10 +95,10 @@ impl Entry {
     }
 }
 
-/// Walks what an argument names: all files of a folder, or the one file.
+/// Walks an argument: all files of a directory, or a single file.
 ///
-/// A link given as the argument is followed. The walk is lazy: it sees what is there at the moment
-/// when it gets to a folder.
+/// A link given as the argument is followed. The walk is lazy and reads each directory when it gets
+/// there.
 ///
 /// ```
 /// use std::path::Path;
@@ -129,38 +129,38 @@ pub fn walk(root: &Path, options: &WalkOptions) -> Walk {
     }
 }
 
-/// The entries of a tree; made by [`walk`].
+/// An iterator over the entries of a tree. Made by [`walk`].
 pub struct Walk {
     options: WalkOptions,
-    /// The argument, until the first entry is asked for.
+    /// The argument, until the first entry is requested.
     argument: Option<PathBuf>,
-    /// Length in `path` of the argument with its slash.
+    /// The length of the argument with its slash in `path`.
     root_len: usize,
-    /// The argument's device, where the walk must stay on it.
+    /// The device of the argument, if the walk must stay on it.
     device: Option<u64>,
-    /// The path of the innermost folder of `folders`, with its slash.
+    /// The path of the innermost directory of `folders`, with its slash.
     path: Vec<u8>,
-    /// The folders from the argument down to the current one.
+    /// The directories from the argument to the current one.
     folders: Vec<Level>,
     opener: FolderOpener,
     rules: Rules,
     /// The patterns of the ignore files that apply in the current directory.
     ignore_files: Rules,
-    /// What to yield before anything else.
+    /// The entries to yield first.
     pending: VecDeque<Entry>,
     buffer: Box<[MaybeUninit<u8>]>,
 }
 
-/// A folder on the current path.
+/// A directory on the current path.
 struct Level {
     folder: Folder,
-    /// Length of its path with its slash.
+    /// The length of its path with its slash.
     path_len: usize,
-    /// Which folder it is, where loops are looked for.
+    /// The identity of the directory, if loops are detected.
     identity: Option<Identity>,
 }
 
-/// What tells two folders apart: device and inode.
+/// The identity of a directory: device and inode.
 type Identity = (u64, u64);
 
 impl fmt::Debug for Walk {
@@ -214,7 +214,7 @@ impl Iterator for Walk {
 impl FusedIterator for Walk {}
 
 impl Walk {
-    /// Looks at the argument and enters it if it is a folder; otherwise gives the only entry.
+    /// Examines the argument. Enters a directory, and otherwise returns the only entry.
     fn start(&mut self, argument: PathBuf) -> Option<Entry> {
         let failed =
             |path, error: Errno| Some(Entry::Failed { path, error: io::Error::from(error) });
@@ -247,7 +247,7 @@ impl Walk {
         None
     }
 
-    /// Enters the folder that `path` has just been extended by, or takes it off again.
+    /// Enters the directory that `path` was extended by, or removes it from `path`.
     fn descend(&mut self) {
         match self.admit() {
             Ok(Some((fd, identity))) => self.enter(&fd, identity),
@@ -260,7 +260,7 @@ impl Walk {
         }
     }
 
-    /// Opens the folder at `path`; `None` if it is not to be walked.
+    /// Opens the directory at `path`. Returns `None` if it must not be walked.
     fn admit(&mut self) -> io::Result<Option<(OwnedFd, Option<Identity>)>> {
         let fd = self.opener.open(&self.path[..self.path.len() - 1])?;
         if self.device.is_none() && !self.options.follow {
@@ -268,7 +268,7 @@ impl Walk {
         }
         let stat = fstat(&fd)?;
         if self.device.is_some_and(|device| device != stat.st_dev) {
-            if self.options.tell_mounts {
+            if self.options.report_mounts {
                 let (path, why) = (self.folder_path(), Skip::OtherDevice);
                 self.pending.push_back(Entry::Skipped { path, why });
             }
@@ -282,7 +282,7 @@ impl Walk {
         Ok(Some((fd, identity)))
     }
 
-    /// Reads the folder at `path` and makes it the current one.
+    /// Reads the directory at `path` and makes it the current one.
     fn enter(&mut self, fd: &OwnedFd, identity: Option<Identity>) {
         let links = self.links();
         let (mut folder, error) = Folder::read(fd, &mut self.buffer, links);
@@ -299,9 +299,9 @@ impl Walk {
     }
 
     fn links(&self) -> Links {
-        match (self.options.follow, self.options.tell_links) {
+        match (self.options.follow, self.options.report_links) {
             (true, _) => Links::Followed,
-            (false, true) => Links::Told,
+            (false, true) => Links::Reported,
             (false, false) => Links::LeftOut,
         }
     }
@@ -318,8 +318,8 @@ impl Walk {
         Some(name.to_owned())
     }
 
-    /// Takes out of a folder at `path` the entries that rules and patterns leave out, but never the
-    /// ignore file that is unreadable.
+    /// Removes the entries that rules and patterns exclude from a directory at `path`, but never
+    /// the unreadable ignore file.
     fn filter(&mut self, folder: &mut Folder, unreadable: Option<&OsStr>) {
         let Self { options, rules, ignore_files, path, root_len, .. } = self;
         let has_ignore_file = options.ignore_file.is_some();
@@ -336,7 +336,7 @@ impl Walk {
             let is_excluded = options.exclude.matches(&path[*root_len..], is_folder)
                 || has_ignore_file && ignore_files.matches(path, is_folder);
             match is_excluded {
-                true if options.tell_excluded => Fate::Skipped(Skip::Excluded),
+                true if options.report_excluded => Fate::Skipped(Skip::Excluded),
                 true => Fate::LeftOut,
                 false if options.gitignore && rules.ignore(path, is_folder) => Fate::LeftOut,
                 false => Fate::Kept,
@@ -345,7 +345,7 @@ impl Walk {
         path.truncate(path_len);
     }
 
-    /// Goes back to the parent of the current folder.
+    /// Returns to the parent of the current directory.
     fn leave(&mut self) {
         self.folders.pop();
         self.restore_path();
@@ -353,13 +353,13 @@ impl Walk {
         self.ignore_files.leave(self.path.len());
     }
 
-    /// Makes `path` the current folder's again.
+    /// Sets `path` to the current directory again.
     fn restore_path(&mut self) {
         self.path.truncate(self.folders.last().map_or(0, |level| level.path_len));
         self.opener.leave(self.path.len());
     }
 
-    /// The path of the folder at `path` as messages name it: without the slash.
+    /// Returns the path of the directory at `path` for messages, without the slash.
     fn folder_path(&self) -> PathBuf {
         let path = match self.path.as_slice() {
             [name @ .., b'/'] if !name.is_empty() => name,
@@ -369,12 +369,13 @@ impl Walk {
     }
 }
 
-/// Which folder a `stat` speaks of.
+/// Returns the identity of a directory from its `stat`.
 fn identity(stat: &Stat) -> Identity {
     (stat.st_dev, stat.st_ino)
 }
 
-/// A path in an allocation of exactly its size. A folder's trailing slash is left to the caller.
+/// Makes a path in an allocation of exactly its size. The caller handles the trailing slash of a
+/// directory.
 fn joined(folder: &[u8], name: &[u8]) -> PathBuf {
     let mut path = Vec::with_capacity(folder.len() + name.len());
     path.extend_from_slice(folder);

@@ -1,10 +1,10 @@
-//! Opens folders by their whole path, however long it is.
+//! Opens directories by whole paths of any length.
 //!
-//! A path longer than the kernel takes is opened in hops ([`crate::hops`]). The folders hopped to
-//! are kept open as anchors while the walk is below them, so that their children need no hops of
-//! their own, but never more than [`MAX_ANCHORS`]: the outermost is closed first, and hopped to
-//! again should the walk come back that far. So a walk holds no descriptor in an ordinary tree, and
-//! a bounded number in a tree of any depth.
+//! A path longer than the kernel accepts is opened in several steps ([`crate::hops`]). The
+//! intermediate directories stay open as anchors while the walk is below them, at most
+//! [`MAX_ANCHORS`]. The outermost anchor is closed first, and opened again if the walk returns
+//! there. So a walk holds no descriptor in an ordinary tree, and a bounded number in a tree of any
+//! depth.
 
 use std::collections::VecDeque;
 use std::io;
@@ -15,38 +15,38 @@ use rustix::io::Errno;
 
 use crate::hops::{LONGEST_PATH, hop};
 
-/// Folders kept open at most: they cover the innermost 128 KiB of a path.
+/// The largest number of open directories. They cover the innermost 128 KiB of a path.
 const MAX_ANCHORS: usize = 32;
 
-/// Opens the folders of one walk.
+/// Opens the directories of one walk.
 pub(super) struct FolderOpener {
     follow: bool,
     /// From the outermost to the innermost.
     anchors: VecDeque<Anchor>,
 }
 
-/// A folder that deeper ones are opened from.
+/// A directory from which deeper ones are opened.
 struct Anchor {
     /// Length of its path with its slash.
     path_len: usize,
     fd: OwnedFd,
 }
 
-/// Opens a folder for reading. `follow` is about the last part of its path.
+/// Opens a directory for reading. `follow` applies to the last component of its path.
 pub(super) fn folder(fd: impl AsFd, path: &[u8], follow: bool) -> Result<OwnedFd, Errno> {
     let mut flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    // A folder that has become a link since its name was read must not lead out of the tree.
+    // A directory that was replaced by a link must not lead out of the tree.
     flags.set(OFlags::NOFOLLOW, !follow);
     openat(fd, path, flags, Mode::empty())
 }
 
 impl FolderOpener {
-    /// `follow` says whether a folder may be reached through a link.
+    /// Makes an opener. `follow` tells whether directories may be reached through links.
     pub(super) const fn new(follow: bool) -> Self {
         Self { follow, anchors: VecDeque::new() }
     }
 
-    /// Opens the folder at a path without trailing slash.
+    /// Opens the directory at a path without trailing slash.
     pub(super) fn open(&mut self, path: &[u8]) -> io::Result<OwnedFd> {
         let mut start = self.anchors.back().map_or(0, |anchor| anchor.path_len);
         while path.len() - start > LONGEST_PATH {
@@ -60,12 +60,13 @@ impl FolderOpener {
         Ok(folder(self.innermost(), &path[start..], self.follow)?)
     }
 
-    /// What the next folder is opened from: the innermost anchor, or the working directory.
+    /// Returns the directory to open the next one from: the innermost anchor or the working
+    /// directory.
     fn innermost(&self) -> BorrowedFd<'_> {
         self.anchors.back().map_or(CWD, |anchor| anchor.fd.as_fd())
     }
 
-    /// The walk has come back to the folder whose path with its slash has this length.
+    /// Notes that the walk returns to the directory whose path with its slash has this length.
     pub(super) fn leave(&mut self, path_len: usize) {
         while self.anchors.back().is_some_and(|anchor| anchor.path_len > path_len) {
             self.anchors.pop_back();
@@ -80,12 +81,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_level_of_a_long_path_is_found_with_few_descriptors() {
+    fn long_paths_need_few_descriptors() {
         let tree = tempfile::tempdir().unwrap();
         let name = "d".repeat(255);
         let mut path = tree.path().as_os_str().as_encoded_bytes().to_vec();
         let root_len = path.len();
-        // Half as deep again as the anchors reach.
+        // 50 % deeper than the anchors reach.
         let depth = MAX_ANCHORS * LONGEST_PATH / name.len() * 3 / 2;
         let mut fd = folder(CWD, &path, false).unwrap();
         let mut inodes = Vec::new();
@@ -114,7 +115,7 @@ mod tests {
         check(depth - 1, &mut opener);
         assert_eq!(opener.anchors.len(), MAX_ANCHORS);
 
-        // Level by level, since removing a tree by its path takes a descriptor for each.
+        // Level by level, because removing a tree by its path needs a descriptor for each level.
         for _ in 0..depth {
             fd = folder(&fd, b"..", false).unwrap();
             unlinkat(&fd, name.as_str(), AtFlags::REMOVEDIR).unwrap();

@@ -1,4 +1,4 @@
-//! How to walk.
+//! The options of a walk.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -7,8 +7,8 @@ use super::Exclude;
 #[cfg(doc)]
 use super::{Entry, Skip};
 
-/// How to walk. The default walks everything below the argument and follows no link in it; other
-/// walks change it field by field.
+/// The options of a walk. The default walks everything below the argument and follows no links in
+/// it. Start from the default and change fields.
 ///
 /// ```
 /// use lanesum_checksum::walk::{Exclude, WalkOptions};
@@ -21,35 +21,35 @@ use super::{Entry, Skip};
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct WalkOptions {
-    /// Follow the symbolic links inside the tree. Without it they are not entries at all, unless
-    /// they are to be [told](Self::tell_links).
+    /// Whether to follow symbolic links in the tree. Otherwise links are not entries, unless they
+    /// are [reported](Self::report_links).
     pub follow: bool,
-    /// Say which links are not followed: each is a [`Skip::Link`].
-    pub tell_links: bool,
-    /// Do not enter folders that lie on another device than the argument.
+    /// Whether to report each link that is not followed as a [`Skip::Link`].
+    pub report_links: bool,
+    /// Whether to skip directories on other devices than the argument.
     pub one_file_system: bool,
-    /// Say which folders are not entered for that: each is a [`Skip::OtherDevice`].
-    pub tell_mounts: bool,
-    /// Leave out what git would ignore, and `.git` itself.
+    /// Whether to report each of these directories as a [`Skip::OtherDevice`].
+    pub report_mounts: bool,
+    /// Whether to exclude files that git ignores, and `.git` itself.
     ///
-    /// Where [`git`](Self::git) can be asked, what it lists is what there is. Otherwise the rules
-    /// decide alone: those of the `.gitignore` files in the tree and in the folders above it up to
-    /// the root of its repository, and of the repository's `info/exclude`. A file that git tracks
-    /// although a rule ignores it is left out then, and the user's own excludes file is not read.
+    /// With [`git`](Self::git), the list of git decides. Otherwise the rules decide: the
+    /// `.gitignore` files in the tree and in its parents up to the root of the repository, and
+    /// `info/exclude` of the repository. Without git, tracked files that match a rule are excluded,
+    /// and the excludes file of the user is not read.
     ///
-    /// An argument that a rule ignores is walked by the rules alone, for it was asked for by name;
-    /// and so is what lies behind a link that is followed, which to git is not in the repository.
+    /// An ignored directory given as argument is walked by the rules only. So are directories
+    /// behind followed links, which git does not count as part of the repository.
     pub gitignore: bool,
-    /// The git program to ask, with [`gitignore`](Self::gitignore), what belongs to a repository;
-    /// looked for in `PATH` when it is a bare name. `None` starts no process.
+    /// The git program that lists repositories for [`gitignore`](Self::gitignore). A bare name is
+    /// looked up in `PATH`. `None` starts no process.
     ///
-    /// For each repository that the walk comes to, and for one that the argument lies in, it runs
-    /// `git ls-files --cached --others --exclude-standard` and holds the paths that this lists.
-    /// What git does not list (a named pipe, a file that comes later) is no entry. Variables like
-    /// `GIT_DIR` do not reach it. Without such a program the rules decide alone; where git refuses,
-    /// [`Skip::ForeignGit`] or [`Skip::BrokenGit`] says so as well.
+    /// For each repository in the walk, and for the one that contains the argument, the walk runs
+    /// `git ls-files --cached --others --exclude-standard` and holds the listed paths. Files that
+    /// git does not list, such as named pipes and files created later, are not entries. Variables
+    /// like `GIT_DIR` are not passed on. If the program is missing, the rules decide. If git
+    /// refuses, the rules decide and a [`Skip::ForeignGit`] or [`Skip::BrokenGit`] is reported.
     pub git: Option<PathBuf>,
-    /// What to leave out.
+    /// The patterns of entries to exclude.
     pub exclude: Exclude,
     /// The name of ignore files, such as `.lanesumignore`.
     ///
@@ -59,17 +59,17 @@ pub struct WalkOptions {
     /// * The innermost ignore file with a pattern that matches decides. Within a file the last such
     ///   pattern decides, and `!` includes an entry again.
     /// * An excluded directory is not entered, so nothing below it can be included again.
-    /// * Ignore files above the argument are not read. Neither are links, unless the walk
+    /// * Ignore files above the argument are not read. Links are not read either, unless the walk
     ///   [follows](Self::follow) them.
     /// * The ignore file itself is an ordinary entry of the walk.
-    /// * An ignore file that cannot be read is an [`Entry::Failed`]. The walk goes on
-    ///   without its patterns.
+    /// * An ignore file that cannot be read is an [`Entry::Failed`]. The walk continues without its
+    ///   patterns.
     ///
-    /// Git and [`gitignore`](Self::gitignore) have no effect on ignore files: an entry is left out
+    /// Git and [`gitignore`](Self::gitignore) have no effect on ignore files. An entry is excluded
     /// if either excludes it.
     pub ignore_file: Option<OsString>,
-    /// Report each file and directory that [`exclude`](Self::exclude) or an
-    /// [ignore file](Self::ignore_file) leaves out, as a [`Skip::Excluded`]. The content of an
-    /// excluded directory is not reported.
-    pub tell_excluded: bool,
+    /// Whether to report each file and directory that [`exclude`](Self::exclude) or an [ignore
+    /// file](Self::ignore_file) excludes as a [`Skip::Excluded`]. The contents of an excluded
+    /// directory are not reported.
+    pub report_excluded: bool,
 }

@@ -1,27 +1,27 @@
-//! One pattern of a `.gitignore` file, in bytes, as git reads it.
+//! Patterns of `.gitignore` files, as bytes, as git reads them.
 //!
-//! gitignore(5) says what patterns mean. Where git does something else than it says, this does what
-//! git does, which `tests/walk/git.rs` holds against git itself:
+//! gitignore(5) defines patterns. Where git differs from it, this module follows git.
+//! `tests/walk/git.rs` compares it with git:
 //!
-//! * Only spaces at the end of a line fall away, not tabs, and none behind a `\`.
-//! * A set that is not closed, a class that does not exist and a `\` at the end match nothing.
-//! * `**` is any number of folders also where a prefix without wildcards comes before it: `a**/b`.
+//! * Only trailing spaces are removed, not tabs, and not after a `\`.
+//! * An unclosed set, an unknown class and a trailing `\` match nothing.
+//! * `**` matches any number of directories also after a prefix without wildcards: `a**/b`.
 
 use super::glob::Glob;
 
-/// A pattern, and what it is about.
+/// A pattern with its properties.
 #[derive(Debug)]
 pub(super) struct Pattern {
-    /// None of one that matches nothing.
+    /// `None` for a pattern that matches nothing.
     glob: Option<Glob>,
-    /// It takes back what others ignore.
+    /// Whether it includes entries that other patterns ignore.
     pub(super) is_negation: bool,
     is_for_folders: bool,
-    /// Matched against the last part of a path, not the whole.
+    /// Whether it matches the last component of a path, not the whole path.
     is_for_names: bool,
 }
 
-/// All patterns of a file.
+/// Returns all patterns of a file.
 pub(super) fn patterns(text: &[u8]) -> impl Iterator<Item = Pattern> {
     let text = text.strip_prefix("\u{feff}".as_bytes()).unwrap_or(text);
     text.split(|&byte| byte == b'\n').filter_map(|line| {
@@ -29,13 +29,13 @@ pub(super) fn patterns(text: &[u8]) -> impl Iterator<Item = Pattern> {
             return None;
         }
         let line = line.strip_suffix(b"\r").unwrap_or(line);
-        // To git a line is a string of C.
+        // git reads a line as a C string.
         let line = line.split(|&byte| byte == 0).next().unwrap_or_default();
         Some(Pattern::new(without_blanks(line)))
     })
 }
 
-/// A line without the spaces at its end that no `\` takes the meaning of.
+/// Returns a line without trailing unescaped spaces.
 fn without_blanks(line: &[u8]) -> &[u8] {
     let (mut end, mut at) = (0, 0);
     while let Some(&byte) = line.get(at) {
@@ -53,7 +53,7 @@ impl Pattern {
         Self { is_negation, ..Self::plain(line) }
     }
 
-    /// One in which a `!` at the beginning is itself.
+    /// Parses a pattern in which a leading `!` is literal.
     pub(super) fn plain(line: &[u8]) -> Self {
         let (line, is_for_folders) = without(line.strip_suffix(b"/"), line);
         let is_for_names = !line.contains(&b'/');
@@ -61,17 +61,17 @@ impl Pattern {
         Self { glob, is_negation: false, is_for_folders, is_for_names }
     }
 
-    /// Whether there is anything that it could match.
+    /// Returns whether the pattern can match anything.
     pub(super) fn is_sound(&self) -> bool {
         self.glob.is_some()
     }
 
-    /// Whether it matches a path relative to the folder of its file.
+    /// Returns whether it matches a path relative to the directory of its file.
     pub(super) fn matches(&self, path: &[u8], is_folder: bool) -> bool {
         self.matches_named(path, name_of(path), is_folder)
     }
 
-    /// The same of a path whose last part is known.
+    /// Returns whether it matches a path with a known last component.
     pub(super) fn matches_named(&self, path: &[u8], name: &[u8], is_folder: bool) -> bool {
         let text = if self.is_for_names { name } else { path };
         (is_folder || !self.is_for_folders)
@@ -79,13 +79,13 @@ impl Pattern {
     }
 }
 
-/// The last part of a path.
+/// Returns the last component of a path.
 pub(super) fn name_of(path: &[u8]) -> &[u8] {
     let slash = path.iter().rposition(|&byte| byte == b'/');
     &path[slash.map_or(0, |slash| slash + 1)..]
 }
 
-/// What is left of a line without something, and whether it was there.
+/// Returns the rest of a line without a prefix or suffix, and whether it was there.
 fn without<'a>(rest: Option<&'a [u8]>, line: &'a [u8]) -> (&'a [u8], bool) {
     (rest.unwrap_or(line), rest.is_some())
 }
@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn spaces_at_the_end_fall_away_but_for_those_that_are_escaped() {
+    fn trailing_spaces_are_removed_unless_escaped() {
         for (line, rest) in [
             ("a  ", "a"),
             ("a\t", "a\t"),
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_has_a_pattern_for_each_line_that_is_neither_empty_nor_a_comment() {
+    fn each_line_but_empty_ones_and_comments_is_a_pattern() {
         let text = b"\xef\xbb\xbf#x\na\r\n\n!b\n\\#c\r\nd\0e\n#\n/f/";
         let words: Vec<_> = patterns(text)
             .map(|pattern| {
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn stars_take_what_they_may() {
+    fn stars_match_as_in_git() {
         let paths = ["a", "ab", "a/b", "ab/b", "a/x/b", "a/x/y/b", "a/xb", "x/a/b", "a/b/b"];
         for (pattern, matching) in [
             ("*", &paths[..]),
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn sets_are_gits() {
+    fn sets_match_as_in_git() {
         let paths = ["a", "b", "-", "]", "[", ":", "\\", "^", "!", "1", " ", "Z"];
         for (pattern, matching) in [
             ("[a-b]", &["a", "b"][..]),

@@ -1,33 +1,33 @@
-//! What a walk passes over, and why.
+//! The reasons why a walk skips entries.
 
 use std::fmt;
 
-/// Why something in a tree is not read. Displays as the words of a warning.
+/// The reason why an entry is skipped. Displays as the text of a warning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Skip {
-    /// A named pipe: reading would wait for a writer.
+    /// A named pipe, because reading would wait for a writer.
     Fifo,
     /// A socket.
     Socket,
-    /// A disk or a part of one.
+    /// A block device.
     BlockDevice,
-    /// A terminal, `/dev/zero` and the like.
+    /// A character device: a terminal, `/dev/zero` and similar.
     CharDevice,
-    /// Something that the system has no known type for.
+    /// An object of unknown type.
     Unknown,
     /// A symbolic link that is not followed, with
-    /// [`tell_links`](super::WalkOptions::tell_links).
+    /// [`report_links`](super::WalkOptions::report_links).
     Link,
     /// A file or directory that a pattern or an ignore file excludes, with
-    /// [`tell_excluded`](super::WalkOptions::tell_excluded).
+    /// [`report_excluded`](super::WalkOptions::report_excluded).
     Excluded,
-    /// A folder on another device than the argument, with
-    /// [`tell_mounts`](super::WalkOptions::tell_mounts).
+    /// A directory on a different device than the argument, with
+    /// [`report_mounts`](super::WalkOptions::report_mounts).
     OtherDevice,
-    /// A followed link that leads back to a folder that is being walked.
+    /// A followed link that leads back to a directory that is being walked.
     Loop,
-    /// The `.git` of a repository of somebody else, which git therefore does not list.
+    /// The `.git` of a repository of another user, which git refuses to list.
     ForeignGit,
     /// The `.git` of a repository that git cannot list.
     BrokenGit,

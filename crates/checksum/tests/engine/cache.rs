@@ -16,7 +16,7 @@ fn cached(path: &Path) -> Vec<bool> {
     let file = File::open(path).unwrap();
     let length = usize::try_from(file.metadata().unwrap().len()).unwrap();
     let mut pages = vec![0_u8; length.div_ceil(PAGE)];
-    // SAFETY: the mapping is new and nobody looks into it; mincore writes a byte for each page.
+    // SAFETY: the mapping is new and not accessed, and mincore writes one byte per page.
     let result = unsafe {
         let flags = MapFlags::PRIVATE;
         let at = mmap(ptr::null_mut(), length, ProtFlags::READ, flags, &file, 0).unwrap();
@@ -35,9 +35,10 @@ fn forget(path: &Path) {
     rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed).unwrap();
 }
 
-/// A file on a disk that is not in the cache; none where the build stands in memory.
+/// Makes a file on a disk that is not in the cache. Returns `None` if the build directory is in
+/// memory.
 fn uncached(content: &[u8]) -> Option<Folder> {
-    // Beside the build, for the system's folder for such things is often in memory.
+    // Beside the build, for the system's directory for such things is often in memory.
     let folder = Folder(tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap());
     fs::write(folder.path("a"), content).unwrap();
     forget(&folder.path("a"));
@@ -83,7 +84,7 @@ fn the_cache_is_left_as_it_was() {
 
 /// A copy that was just made may be in the cache only.
 #[test]
-fn what_is_not_on_the_medium_yet_is_written_first() {
+fn unwritten_pages_are_flushed_before_direct_reads() {
     let folder = Folder(tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap());
     for length in [1, PAGE, (1 << 20) + 1] {
         let content = bytes(length);

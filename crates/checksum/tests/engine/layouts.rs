@@ -21,7 +21,7 @@ fn layout() -> impl Strategy<Value = Layout> {
     (length, data)
 }
 
-/// Writes such a file; gives what it holds.
+/// Writes such a file. Returns its content.
 fn write(path: &std::path::Path, (length, data): &Layout) -> Vec<u8> {
     let mut content = vec![0; *length];
     let file = File::create(path).unwrap();

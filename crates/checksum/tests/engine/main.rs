@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
 use lanesum_checksum::engine::{
-    self, Hashed, Io, Midstate, Options, Progress, STRETCH, inode_of_file,
+    self, CHUNK_LEN, Hashed, Io, Midstate, Options, Progress, inode_of_file,
 };
 use lanesum_checksum::{Algorithm, Algorithms, Error, Job, Outcome, Source};
 use lanesum_md5::Backend;
@@ -52,7 +52,7 @@ impl Folder {
         self.0.path().join(name)
     }
 
-    /// Writes a file; gives the job of hashing it.
+    /// Writes a file. Returns the job to hash it.
     fn job(&self, name: &str, content: &[u8]) -> Job<String> {
         fs::write(self.path(name), content).unwrap();
         self.job_of(name)
@@ -71,7 +71,7 @@ fn on(io: Io, threads: usize) -> Options {
     options
 }
 
-/// Whether this system has a way to read the files of tests; tells if it has not.
+/// Returns whether this system supports a method to read the files of tests. Prints a note if not.
 fn has(io: Io) -> bool {
     let folder = Folder::new();
     let missing = match io.check() {
@@ -87,7 +87,7 @@ fn has(io: Io) -> bool {
     missing.is_none()
 }
 
-/// Runs each of these tests of [`ways`] with every way to read.
+/// Runs each of these tests of [`ways`] with every read method.
 macro_rules! with_every_way {
     ($($test:ident)*) => {
         with_every_way! { auto Io::Auto: $($test)* }
@@ -114,33 +114,33 @@ macro_rules! with_every_way {
 with_every_way! {
     digests_are_right_on_every_backend_with_any_number_of_threads
     long_files_are_read_to_their_ends
-    small_and_long_files_in_turns
+    small_and_long_files_alternate
     every_algorithm_gets_all_bytes
     jobs_without_a_source_and_failures_keep_their_places
     progress_counts_bytes_and_files
-    an_outcome_is_a_record_of_the_file_that_was_read
+    an_outcome_describes_the_file_that_was_read
     parts_of_a_file_are_jobs_like_any_others
     a_part_of_a_file_that_changes_has_no_digest
-    a_file_in_stretches_has_the_digests_of_all_of_it
-    a_stretch_that_cannot_be_is_refused
-    to_ask_no_more_ends_an_endless_run
-    a_stop_comes_in_the_middle_of_a_file
-    a_panic_of_the_jobs_is_the_callers
+    a_file_in_chunks_has_the_digests_of_the_whole
+    an_impossible_chunk_is_refused
+    an_endless_run_can_be_ended
+    a_stop_takes_effect_within_a_file
+    a_panic_in_the_jobs_reaches_the_caller
     fifos_are_read_in_the_order_of_the_jobs_without_holding_up_the_lanes
-    a_fifo_is_read_as_often_as_it_is_named
-    files_that_say_nothing_about_their_size
-    holes_and_others_that_nobody_wrote_to_lately
+    a_fifo_is_read_once_per_job
+    files_without_a_size_are_read_to_their_end
+    sparse_and_old_files_are_read
     a_file_that_changes_has_no_digest
-    what_leaves_the_content_alone_is_no_change
-    times_that_are_put_back_hide_no_change
-    changes_are_overlooked_on_demand
+    metadata_changes_do_not_count_as_changes
+    restored_times_do_not_hide_a_change
+    changes_are_ignored_on_request
     own_files_are_known_by_whatever_name
 }
 
 #[test]
-fn every_way_has_a_name_of_its_own() {
+fn every_io_method_has_a_unique_name() {
     assert_eq!(Io::ALL.map(Io::name), ["auto", "read", "mmap", "direct", "uring"]);
-    // Mapping brings a handler of signals into a process that did not ask for it.
+    // Mapping installs a signal handler, which the process must request.
     assert_eq!(Io::default(), Io::Read);
 }
 

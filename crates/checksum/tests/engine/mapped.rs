@@ -20,9 +20,9 @@ fn md5_of_zeros(length: u64) -> String {
     hex(&hash.finalize())
 }
 
-/// Cuts every one of many long files off while they are in their lanes, down to nothing.
+/// Truncates many long files to zero while they are in their lanes.
 #[test]
-fn many_files_that_are_cut_off_at_once() {
+fn many_files_truncated_at_once_are_errors() {
     // Holes, so long that a thread that waits for its turn comes before their end.
     const LENGTH: u64 = 256 << 20;
     let folder = Folder::new();
@@ -65,15 +65,15 @@ fn many_files_that_are_cut_off_at_once() {
 const VICTIM: &str = "LANESUM_TEST_VICTIM";
 
 #[test]
-fn a_fault_that_is_not_the_engines_still_kills() {
+fn a_foreign_fault_still_kills() {
     if std::env::var_os(VICTIM).is_some() {
         return touch_what_is_not_there();
     }
-    let ended = run_as_victim("a_fault_that_is_not_the_engines_still_kills");
+    let ended = run_as_victim("a_foreign_fault_still_kills");
     assert_eq!(ended.signal(), Some(Signal::BUS.as_raw()), "{ended:?}");
 }
 
-/// How this test ends in a process of its own.
+/// How this test ends in a child process.
 fn run_as_victim(test: &str) -> ExitStatus {
     let run = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", &format!("mapped::{test}")])
@@ -123,18 +123,18 @@ const EACH_ONCE: c_int = 7;
 /// One that is installed between two runs, goes on to the engine's of the first run, and stays.
 /// That one's must go on to what was there before it, though the engine's is on top again.
 #[test]
-fn handlers_that_go_on_to_each_other_do_so_once() {
+fn chained_handlers_do_not_loop() {
     if std::env::var_os(VICTIM).is_some() {
         let folder = Folder::new();
         install(last);
         run_and(&folder, || NEXT.store(install(between), Ordering::Relaxed));
         return run_and(&folder, || touch_nothing(&folder));
     }
-    let ended = run_as_victim("handlers_that_go_on_to_each_other_do_so_once");
+    let ended = run_as_victim("chained_handlers_do_not_loop");
     assert_eq!(ended.code(), Some(EACH_ONCE), "{ended:?}");
 }
 
-/// Installs a handler; gives the one before.
+/// Installs a handler. Returns the previous one.
 #[expect(unsafe_code, reason = "handlers of a program that uses the engine")]
 fn install(handler: Handler) -> usize {
     // SAFETY: all zeros is an action, and each handler is one of three arguments.
@@ -161,6 +161,6 @@ extern "C" fn between(signal: c_int, info: *mut libc::siginfo_t, context: *mut c
 #[expect(unsafe_code, reason = "ends the process as a handler may")]
 extern "C" fn last(_: c_int, _: *mut libc::siginfo_t, _: *mut c_void) {
     let code = if CALLS.load(Ordering::Relaxed) == 1 { EACH_ONCE } else { 1 };
-    // SAFETY: nothing of the process is needed any more.
+    // SAFETY: the process needs no more cleanup.
     unsafe { libc::_exit(code) }
 }

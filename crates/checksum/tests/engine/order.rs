@@ -7,7 +7,7 @@ use lanesum_checksum::engine::Delivery;
 use super::*;
 
 #[test]
-fn far_more_jobs_than_may_be_under_way_at_once_come_in_order() {
+fn more_jobs_than_the_window_come_in_order() {
     const JOBS: usize = 200_000;
     let jobs = (0..JOBS).map(|context| Job {
         source: Source::Nothing,
@@ -27,9 +27,9 @@ fn far_more_jobs_than_may_be_under_way_at_once_come_in_order() {
     }
 }
 
-/// As they come: what is done does not wait for a job before it that is not.
+/// Unordered: a finished job does not wait for an earlier unfinished one.
 #[test]
-fn outcomes_come_as_they_are_done_where_that_is_wanted() {
+fn outcomes_come_unordered_on_request() {
     let folder = Folder::new();
     mknodat(CWD, folder.path("fifo"), FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
     let jobs = [folder.job_of("fifo"), folder.job("a", b"abc"), folder.job("b", b"xyz")];
@@ -58,9 +58,9 @@ fn outcomes_come_as_they_are_done_where_that_is_wanted() {
     }
 }
 
-/// A FIFO without a writer, a terminal: nobody waits for them who wants no more.
+/// A FIFO without a writer or a terminal does not block a run that was stopped.
 #[test]
-fn what_waits_for_an_input_hears_a_stop() {
+fn a_stop_interrupts_a_wait_for_input() {
     let folder = Folder::new();
     mknodat(CWD, folder.path("fifo"), FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
     let fifo = folder.job_of("fifo");
@@ -81,9 +81,10 @@ fn what_waits_for_an_input_hears_a_stop() {
     }
 }
 
-/// As `tail -f` feeds names: whoever writes the next one may wait for what came of the last.
+/// As with names from `tail -f`: the writer may wait for the outcome of a name before it writes the
+/// next one.
 #[test]
-fn an_iterator_that_waits_holds_up_no_outcome() {
+fn a_waiting_iterator_does_not_delay_outcomes() {
     let folder = Folder::new();
     let jobs = ["a", "b", "c"].map(|name| folder.job(name, name.as_bytes()));
     for threads in [1, 3] {
@@ -122,10 +123,9 @@ fn small_files_do_not_wait_for_all_the_long_ones() {
     assert!(read < 500 << 20, "{read}");
 }
 
-/// Whoever only looks whether anything is there comes to the end, and a stop that comes later
-/// changes nothing.
+/// A caller that only polls reaches the end, and a stop that comes later changes nothing.
 #[test]
-fn looking_without_waiting_comes_to_the_end() {
+fn polling_reaches_the_end() {
     let folder = Folder::new();
     let job = folder.job("a", b"abc");
     for count in 0..4 {
@@ -146,7 +146,7 @@ fn looking_without_waiting_comes_to_the_end() {
 /// A job that is known to be the only one is done by the calling thread, which needs no other for
 /// it.
 #[test]
-fn a_single_job_is_done_here() {
+fn a_single_job_runs_on_the_calling_thread() {
     let folder = Folder::new();
     for (name, has_digest) in [("a", true), ("missing", false)] {
         if has_digest {
@@ -174,7 +174,7 @@ fn a_single_job_is_done_here() {
 }
 
 #[test]
-fn a_slow_job_does_not_let_the_others_run_away() {
+fn jobs_behind_a_slow_one_stay_within_the_window() {
     const WINDOW: u64 = 1 << 16;
     let folder = Folder::new();
     mknodat(CWD, folder.path("slow"), FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();

@@ -1,4 +1,4 @@
-//! What holds whichever way files are read.
+//! Properties of all methods to read files.
 
 use lanesum_checksum::digests_of;
 
@@ -44,7 +44,7 @@ pub(super) fn long_files_are_read_to_their_ends(io: Io) {
 }
 
 /// Where a file is read to depends on what the one before was.
-pub(super) fn small_and_long_files_in_turns(io: Io) {
+pub(super) fn small_and_long_files_alternate(io: Io) {
     let folder = Folder::new();
     let (small, long) = ([7, 4096, 32 << 10], [(32 << 10) + 1, 128 << 10, 700_000]);
     // Each after each.
@@ -55,7 +55,7 @@ pub(super) fn small_and_long_files_in_turns(io: Io) {
         contents.iter().enumerate().map(|(i, it)| folder.job(&name(i), it)).collect();
     let expected: Vec<_> =
         contents.iter().enumerate().map(|(i, it)| format!("{}: {}", name(i), md5(it))).collect();
-    // What was changed this very moment is read in another way.
+    // Files changed a moment ago are read in a different way.
     std::thread::sleep(Duration::from_millis(30));
     for threads in [1, 2] {
         assert_eq!(run(&on(io, threads), jobs.iter().cloned()), expected, "{threads}");
@@ -122,7 +122,7 @@ pub(super) fn jobs_without_a_source_and_failures_keep_their_places(io: Io) {
     }
 }
 
-pub(super) fn an_outcome_is_a_record_of_the_file_that_was_read(io: Io) {
+pub(super) fn an_outcome_describes_the_file_that_was_read(io: Io) {
     use std::os::unix::fs::MetadataExt as _;
     let folder = Folder::new();
     let lengths = [1, 4096, 100_000, 3 << 20];
@@ -195,7 +195,7 @@ pub(super) fn parts_of_a_file_are_jobs_like_any_others(io: Io) {
             assert_eq!(outcome, expected, "{threads}");
         }
     }
-    // What has no parts.
+    // An input without parts.
     for path in ["/dev/null", "/proc/stat"] {
         let source = Source::Extent { path: path.into(), offset: 0, length: 1 };
         let outcome = run(&on(io, 1), std::iter::once(Job { source, ..job(0, 1, Algorithm::Md5) }));
@@ -203,12 +203,12 @@ pub(super) fn parts_of_a_file_are_jobs_like_any_others(io: Io) {
     }
 }
 
-/// A sparse file of some stretches, which is written in a few places.
+/// A sparse file of some chunks, which is written in a few places.
 fn long_file(folder: &Folder, size: u64) -> PathBuf {
     let path = folder.path("long");
     let file = File::create(&path).unwrap();
     file.set_len(size).unwrap();
-    for place in [0, STRETCH - 1, STRETCH, 2 * STRETCH - 5, size - 1] {
+    for place in [0, CHUNK_LEN - 1, CHUNK_LEN, 2 * CHUNK_LEN - 5, size - 1] {
         if place < size {
             file.write_at(b"x", place).unwrap();
         }
@@ -216,28 +216,30 @@ fn long_file(folder: &Folder, size: u64) -> PathBuf {
     path
 }
 
-/// The next stretch of a file, as a run of its own has it.
-fn stretch(
+/// The next chunk of a file, as a run of its own has it.
+fn chunk(
     path: &Path,
     from: Midstate,
     algorithms: Algorithms,
     options: &Options,
 ) -> Result<Hashed, Error> {
-    let source = Source::Stretch { path: path.to_owned(), from: Box::new(from) };
+    let source = Source::Chunk { path: path.to_owned(), from: Box::new(from) };
     let job = Job { source, algorithms, context: () };
     engine::run(options, std::iter::once(job)).next().unwrap().result
 }
 
-pub(super) fn a_file_in_stretches_has_the_digests_of_all_of_it(io: Io) {
+pub(super) fn a_file_in_chunks_has_the_digests_of_the_whole(io: Io) {
     let folder = Folder::new();
     let all = Algorithms::ALL.iter().filter(|&it| Midstate::exists_of(it.into())).collect();
     let some = Algorithms::from(Algorithm::Md5).with(Algorithm::Blake3);
     let algorithms = if io == Io::Read { all } else { some };
-    for (size, without_lane) in [(2 * STRETCH + 17, false), (STRETCH, false), (STRETCH + 1, true)] {
+    for (size, without_lane) in
+        [(2 * CHUNK_LEN + 17, false), (CHUNK_LEN, false), (CHUNK_LEN + 1, true)]
+    {
         let path = long_file(&folder, size);
         let algorithms = if without_lane { algorithms.without(Algorithm::Md5) } else { algorithms };
         if io == Io::Direct {
-            let refused = stretch(&path, Midstate::default(), algorithms, &on(io, 1)).unwrap_err();
+            let refused = chunk(&path, Midstate::default(), algorithms, &on(io, 1)).unwrap_err();
             assert!(refused.to_string().ends_with("cannot be read past the cache"), "{refused}");
             return;
         }
@@ -245,7 +247,7 @@ pub(super) fn a_file_in_stretches_has_the_digests_of_all_of_it(io: Io) {
         let whole = engine::run(&on(io, 1), std::iter::once(job)).next().unwrap().result.unwrap();
         let (mut from, mut bytes) = (Midstate::default(), 0);
         let last = loop {
-            let hashed = stretch(&path, from, algorithms, &on(io, 2)).unwrap();
+            let hashed = chunk(&path, from, algorithms, &on(io, 2)).unwrap();
             bytes += hashed.bytes;
             assert_eq!((hashed.inode, hashed.times), (whole.inode, whole.times));
             let Some(midstate) = &hashed.midstate else { break hashed };
@@ -258,25 +260,25 @@ pub(super) fn a_file_in_stretches_has_the_digests_of_all_of_it(io: Io) {
     }
 }
 
-pub(super) fn a_stretch_that_cannot_be_is_refused(io: Io) {
+pub(super) fn an_impossible_chunk_is_refused(io: Io) {
     if io == Io::Direct {
         return;
     }
     let folder = Folder::new();
-    let path = long_file(&folder, STRETCH + 1);
+    let path = long_file(&folder, CHUNK_LEN + 1);
     let md5 = Algorithms::from(Algorithm::Md5);
-    let first = stretch(&path, Midstate::default(), md5, &on(io, 1)).unwrap();
+    let first = chunk(&path, Midstate::default(), md5, &on(io, 1)).unwrap();
     let midstate = *first.midstate.unwrap();
-    for size in [STRETCH, STRETCH - 1, 0] {
+    for size in [CHUNK_LEN, CHUNK_LEN - 1, 0] {
         File::options().write(true).open(&path).unwrap().set_len(size).unwrap();
-        let refused = stretch(&path, midstate.clone(), md5, &on(io, 1));
+        let refused = chunk(&path, midstate.clone(), md5, &on(io, 1));
         assert!(matches!(refused, Err(Error::Changed)), "{size}: {refused:?}");
     }
-    long_file(&folder, STRETCH + 1);
-    // Of algorithms that it is not of, and of those of which there is none.
+    long_file(&folder, CHUNK_LEN + 1);
+    // Algorithms that the midstate does not have, and algorithms without a midstate.
     for (algorithm, from) in [(Algorithm::Sha1, midstate.clone()), (Algorithm::Xxh128, midstate)] {
         for algorithms in [algorithm.into(), md5.with(algorithm)] {
-            let refused = stretch(&path, from.clone(), algorithms, &on(io, 1)).unwrap_err();
+            let refused = chunk(&path, from.clone(), algorithms, &on(io, 1)).unwrap_err();
             assert!(refused.to_string().contains("was not kept"), "{refused}");
         }
     }
@@ -340,8 +342,8 @@ pub(super) fn fifos_are_read_in_the_order_of_the_jobs_without_holding_up_the_lan
     assert_eq!(all, [first, a.clone(), second, a]);
 }
 
-/// Each waits for a writer of its own, though all were opened before the first came.
-pub(super) fn a_fifo_is_read_as_often_as_it_is_named(io: Io) {
+/// Each waits for its own writer, although all were opened before the first writer.
+pub(super) fn a_fifo_is_read_once_per_job(io: Io) {
     let folder = Folder::new();
     mknodat(CWD, folder.path("fifo"), FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
     let (a, fifo) = (folder.job("a", b"abc"), folder.job_of("fifo"));
@@ -371,7 +373,7 @@ pub(super) fn a_fifo_is_read_as_often_as_it_is_named(io: Io) {
     assert_eq!(all, [one, a.clone(), two, a, three]);
 }
 
-pub(super) fn to_ask_no_more_ends_an_endless_run(io: Io) {
+pub(super) fn an_endless_run_can_be_ended(io: Io) {
     let folder = Folder::new();
     let job = folder.job("a", b"abc");
     for threads in 1..=4 {
@@ -386,7 +388,7 @@ pub(super) fn to_ask_no_more_ends_an_endless_run(io: Io) {
 }
 
 /// A file that would take hours, in a lane and without.
-pub(super) fn a_stop_comes_in_the_middle_of_a_file(io: Io) {
+pub(super) fn a_stop_takes_effect_within_a_file(io: Io) {
     const ENDLESS: u64 = 1 << 42;
     let folder = Folder::new();
     let job = folder.job("long", b"long");
@@ -417,10 +419,10 @@ pub(super) fn a_stop_comes_in_the_middle_of_a_file(io: Io) {
     }
 }
 
-pub(super) fn a_panic_of_the_jobs_is_the_callers(io: Io) {
+pub(super) fn a_panic_in_the_jobs_reaches_the_caller(io: Io) {
     let folder = Folder::new();
     mknodat(CWD, folder.path("fifo"), FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
-    // Nobody writes to the FIFO, and nobody shall wait for it.
+    // The FIFO has no writer, and no thread must wait for it.
     for first in [folder.job("a", b"abc"), folder.job_of("fifo")] {
         for threads in [1, 4] {
             let mut jobs = std::iter::repeat_n(first.clone(), 100).enumerate();
@@ -437,7 +439,7 @@ pub(super) fn a_panic_of_the_jobs_is_the_callers(io: Io) {
 }
 
 /// The pseudo files of the kernel have a size of 0, or of a page, whatever they hold.
-pub(super) fn files_that_say_nothing_about_their_size(io: Io) {
+pub(super) fn files_without_a_size_are_read_to_their_end(io: Io) {
     for path in ["/proc/filesystems", "/sys/devices/system/cpu/possible"] {
         let Ok(content) = fs::read(path) else { continue };
         let source = Source::Path(path.into());
@@ -458,7 +460,7 @@ pub(super) fn files_that_say_nothing_about_their_size(io: Io) {
 
 /// Files that were written a while ago are read as soon as they are opened. Those of nothing but a
 /// hole have no blocks, as pseudo files.
-pub(super) fn holes_and_others_that_nobody_wrote_to_lately(io: Io) {
+pub(super) fn sparse_and_old_files_are_read(io: Io) {
     /// More than the ticks of the clock that files are stamped with.
     const A_WHILE: Duration = Duration::from_millis(30);
     let folder = Folder::new();
@@ -491,7 +493,7 @@ pub(super) fn long(length: usize) -> Vec<u8> {
 }
 
 /// Hashes a file that was last written in 1970 and is changed while it is read: before half of it
-/// is, or it is done once more.
+/// is, or it is done again.
 fn hash_while(change: impl Fn(&Folder), options: &Options) -> Result<String, Error> {
     let source = |folder: &Folder| Source::Path(folder.path("long"));
     hash_in_while(Folder::new, source, change, options)
@@ -569,8 +571,8 @@ pub(super) fn a_file_that_changes_has_no_digest(io: Io) {
     assert_eq!(hash_while(|_| (), &on(io, 1)).unwrap(), md5(&long(LONG)));
 }
 
-/// What moves the time of the inode's change alone is no change of content.
-pub(super) fn what_leaves_the_content_alone_is_no_change(io: Io) {
+/// A new change time alone is not a change of content.
+pub(super) fn metadata_changes_do_not_count_as_changes(io: Io) {
     let chmod = |folder: &Folder| {
         fs::set_permissions(folder.path("long"), fs::Permissions::from_mode(0o400)).unwrap();
     };
@@ -584,7 +586,7 @@ pub(super) fn what_leaves_the_content_alone_is_no_change(io: Io) {
 
 /// Content that changes together with a chmod, and whose times are put back, is noticed by the
 /// second look.
-pub(super) fn times_that_are_put_back_hide_no_change(io: Io) {
+pub(super) fn restored_times_do_not_hide_a_change(io: Io) {
     let change = |folder: &Folder| {
         let file = File::options().write(true).open(folder.path("long")).unwrap();
         for at in [0, LONG as u64 - 1] {
@@ -602,7 +604,7 @@ pub(super) fn times_that_are_put_back_hide_no_change(io: Io) {
     assert!(matches!(result, Some(Err(Error::Changed))), "{result:?}");
 }
 
-pub(super) fn changes_are_overlooked_on_demand(io: Io) {
+pub(super) fn changes_are_ignored_on_request(io: Io) {
     let mut options = on(io, 1);
     options.detect_changes = false;
     assert_eq!(hash_while(touch, &options).unwrap(), md5(&long(LONG)));

@@ -1,4 +1,4 @@
-//! Files that somebody else has open for writing, or has a lease on.
+//! Files that another process has open for writing, or has a lease on.
 
 use std::ffi::c_int;
 use std::os::fd::AsRawFd as _;
@@ -15,7 +15,7 @@ fn in_memory() -> Folder {
     tempfile::tempdir_in("/dev/shm").map_or_else(|_| Folder::new(), Folder)
 }
 
-/// Bytes of a file, to be stored to by whoever has it.
+/// The mapped bytes of a file, for stores.
 struct Mapping(*mut u8);
 
 impl Mapping {
@@ -30,13 +30,13 @@ impl Mapping {
     /// Stores a byte. Unless it is ended the mapping lasts as long as the process, so that it has
     /// its writer.
     fn store(&self, at: usize, byte: u8) {
-        // SAFETY: it is within the mapping, to which nobody has a reference.
+        // SAFETY: it is within the mapping, to which no reference exists.
         unsafe { self.0.add(at).write_volatile(byte) };
     }
 
     /// Ends it: the file has no writer any more.
     fn end(self, length: usize) {
-        // SAFETY: the mapping is of this length, and nobody has a reference to it.
+        // SAFETY: the mapping has this length, and no reference to it exists.
         unsafe { munmap(self.0.cast(), length) }.unwrap();
     }
 }
@@ -50,7 +50,7 @@ fn path(folder: &Folder) -> Source {
 }
 
 #[test]
-fn stores_through_a_mapping_give_no_digest_of_what_never_was() {
+fn mapped_stores_give_no_mixed_digest() {
     for io in [Io::Read, Io::Mmap, Io::Auto] {
         let change = |folder: &Folder| {
             let mapping = Mapping::of(&writer(folder), LONG);
@@ -78,18 +78,17 @@ fn has_leases(folder: &Folder) -> bool {
         || std::io::Error::last_os_error().raw_os_error() == Some(libc::EAGAIN)
 }
 
-/// In a tmpfs a store to a page that was stored to before moves no time. Only the lease tells of
-/// such a writer, at the beginning if it is gone in the end; and only the second digest tells what
-/// it did.
+/// In a tmpfs a store to an already modified page changes no time. Only the lease at the start
+/// detects such a writer if it is gone at the end, and only the second digest detects its change.
 #[test]
-fn a_writer_from_before_is_known_without_any_time() {
+fn an_earlier_writer_is_detected_by_lease() {
     if !has_leases(&in_memory()) {
         let _ = writeln!(std::io::stderr(), "skipped: no leases on this file system");
         return;
     }
     type Given = fn(&Folder) -> Source;
     let given: [(Io, Given); 3] = [(Io::Read, path), (Io::Auto, path), (Io::Auto, stdin)];
-    // What was changed this very moment is looked at in another way.
+    // Files changed a moment ago are examined in a different way.
     let cases = [(true, true), (true, false), (false, true), (false, false)];
     for ((io, source), (is_new, stays)) in
         given.into_iter().flat_map(|it| cases.map(|case| (it, case)))
@@ -121,16 +120,16 @@ fn a_writer_from_before_is_known_without_any_time() {
 }
 
 #[test]
-fn a_writer_that_does_nothing_changes_nothing() {
+fn an_idle_writer_is_harmless() {
     let held = std::cell::RefCell::new(Vec::new());
     let open = |folder: &Folder| held.borrow_mut().push(writer(folder));
     let digest = hash_in_while(in_memory, path, open, &on(Io::Auto, 1));
     assert_eq!(digest.unwrap(), md5(&long(LONG)));
 }
 
-/// What is read twice counts once.
+/// A file that is read twice counts once.
 #[test]
-fn a_file_with_a_writer_counts_once() {
+fn a_file_with_a_writer_is_counted_once() {
     const LENGTHS: [usize; 2] = [1000, 1 << 20];
     let folder = in_memory();
     let jobs = LENGTHS.map(|length| folder.job(&format!("{length}"), &bytes(length)));
@@ -153,7 +152,7 @@ fn fcntl(file: &File, command: c_int, argument: c_int) -> c_int {
 
 /// As Samba and an NFS server have them on what their clients use.
 #[test]
-fn a_lease_is_waited_for() {
+fn a_broken_lease_is_waited_for() {
     const F_SETSIG: c_int = 10;
     let folder = in_memory();
     let job = folder.job("leased", b"abc");

@@ -7,7 +7,7 @@ use rustix::fs::{AtFlags, Mode, OFlags, mkdirat, openat, unlinkat};
 
 use super::*;
 
-/// A chain of folders below a tree's own, with a file in each. It is taken down level by level:
+/// A chain of directories below a tree's own, with a file in each. It is taken down level by level:
 /// `remove_dir_all` would need a descriptor for each.
 struct Chain {
     name: String,
@@ -40,7 +40,7 @@ impl Drop for Chain {
     }
 }
 
-/// Walks a chain in a thread of little stack; gives the lengths of the paths below the root.
+/// Walks a chain in a thread with a small stack. Returns the lengths of the paths below the root.
 fn lengths(name: &str, depth: usize, options: WalkOptions) -> Vec<usize> {
     let tree = Tree::in_memory();
     let root = tree.path("");
@@ -54,7 +54,7 @@ fn lengths(name: &str, depth: usize, options: WalkOptions) -> Vec<usize> {
 }
 
 #[test]
-fn five_thousand_levels_overflow_nothing() {
+fn five_thousand_levels_are_walked() {
     for options in [plain(), following()] {
         // `d/` sorts before `file`, so that the deepest file comes first.
         let expected: Vec<usize> =
@@ -64,7 +64,7 @@ fn five_thousand_levels_overflow_nothing() {
 }
 
 #[test]
-fn paths_of_many_times_path_max_are_walked() {
+fn paths_far_beyond_path_max_are_walked() {
     let name = "d".repeat(255);
     let expected: Vec<usize> = (1..=600).rev().map(|depth| 256 * depth + "file".len()).collect();
     assert_eq!(lengths(&name, 600, plain()), expected);

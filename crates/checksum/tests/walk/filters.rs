@@ -1,4 +1,4 @@
-//! What options leave out: patterns, git's rules, other devices.
+//! Exclusion by options: patterns, rules of git, other devices.
 
 use lanesum_checksum::walk::Count;
 
@@ -30,7 +30,7 @@ fn patterns_with_a_slash_match_paths_below_the_argument() {
 }
 
 #[test]
-fn a_slash_at_the_end_restricts_a_pattern_to_folders() {
+fn a_trailing_slash_restricts_a_pattern_to_directories() {
     let tree = Tree::of(&["a/x", "b", "d/a", "d/b/x", "l -> d"]);
     assert_eq!(tree.walk(&excluding(&["a/", "b/"])), ["b", "d/a"]);
     assert_eq!(tree.walk(&excluding(&["/d/"])), ["a/x", "b"]);
@@ -40,7 +40,7 @@ fn a_slash_at_the_end_restricts_a_pattern_to_folders() {
 }
 
 #[test]
-fn what_is_left_out_is_not_warned_of() {
+fn excluded_entries_cause_no_warnings() {
     let tree = Tree::of(&["a", "dangling -> nowhere", "loop -> ."]);
     let mut options = excluding(&["dangling", "loop"]);
     options.follow = true;
@@ -48,7 +48,7 @@ fn what_is_left_out_is_not_warned_of() {
 }
 
 #[test]
-fn the_argument_itself_is_never_left_out() {
+fn the_argument_itself_is_never_excluded() {
     let tree = Tree::of(&["d/x", ".gitignore"]);
     tree.write(".gitignore", "d\n");
     tree.add(".git/");
@@ -58,7 +58,7 @@ fn the_argument_itself_is_never_left_out() {
 }
 
 #[test]
-fn bad_patterns_are_told_with_what_is_wrong() {
+fn invalid_patterns_are_reported_with_the_reason() {
     for (pattern, reason) in [
         (OsStr::new("[a"), "invalid pattern '[a': "),
         (OsStr::new("{a"), "invalid pattern '{a': "),
@@ -82,7 +82,7 @@ fn bad_patterns_are_told_with_what_is_wrong() {
 }
 
 #[test]
-fn gitignore_files_are_honoured_only_when_asked() {
+fn gitignore_files_apply_only_with_the_option() {
     let tree = Tree::of(&["a.o", "b.c", ".git/config"]);
     tree.write(".gitignore", "*.o\n");
     assert_eq!(tree.walk(&plain()), [".git/config", ".gitignore", "a.o", "b.c"]);
@@ -102,14 +102,14 @@ fn the_innermost_gitignore_with_a_match_decides() {
 }
 
 #[test]
-fn nothing_below_an_ignored_folder_is_taken_back() {
+fn files_below_an_ignored_directory_stay_ignored() {
     let tree = Tree::of(&["out/x", "out/keep", "in/x", "in/keep"]);
     tree.write(".gitignore", "out/\n!out/keep\nin/*\n!in/keep\n");
     assert_eq!(tree.walk(&ignoring()), [".gitignore", "in/keep"]);
 }
 
 #[test]
-fn patterns_of_gitignore_files_mean_what_git_says() {
+fn gitignore_patterns_follow_git() {
     let names = ["a/b/c", "b/c", "c", "foo ", "#x", "!y", "x{1,2}", "x1", "n/t/t", "t"];
     for (rules, kept) in [
         ("c", vec!["!y", "#x", "foo ", "n/t/t", "t", "x1", "x{1,2}"]),
@@ -133,7 +133,7 @@ fn patterns_of_gitignore_files_mean_what_git_says() {
 }
 
 #[test]
-fn rules_above_the_argument_apply_up_to_the_repository() {
+fn parent_rules_apply_up_to_the_repository() {
     let tree =
         Tree::of(&["r/.git/", "r/d/e/a.o", "r/d/e/a.x", "r/d/e/a.y", "r/d/e/f/a.z", "r/d/e/a.w"]);
     tree.write(".gitignore", "*.w\n");
@@ -147,7 +147,7 @@ fn rules_above_the_argument_apply_up_to_the_repository() {
 }
 
 #[test]
-fn a_repository_in_another_begins_with_a_clean_slate() {
+fn a_nested_repository_ignores_outer_rules() {
     let tree = Tree::of(&[".git/", "sub/.git/", "sub/a.o", "sub/d/a.o", "sub/a.x", "a.o"]);
     tree.write(".gitignore", "*.o\n");
     tree.write("sub/.gitignore", "*.x\n");
@@ -155,7 +155,7 @@ fn a_repository_in_another_begins_with_a_clean_slate() {
 }
 
 #[test]
-fn the_exclude_file_of_a_repository_counts_least() {
+fn the_exclude_file_has_the_lowest_priority() {
     let tree = Tree::of(&["r/a", "r/b", "r/d/a", "r/d/b"]);
     tree.write("r/.git/info/exclude", "a\nb\n");
     tree.write("r/.gitignore", "!a\n");
@@ -170,7 +170,7 @@ fn the_exclude_file_of_a_repository_counts_least() {
 }
 
 #[test]
-fn rules_that_cannot_be_read_are_told() {
+fn unreadable_rules_are_reported() {
     let tree = Tree::of(&["a", "d/.gitignore -> nowhere", "d/b", "e/.gitignore/f"]);
     tree.add(b"b\xff");
     tree.write(".gitignore", b"b\xff\na\n");
@@ -186,14 +186,14 @@ fn other_devices_are_not_entered() {
     let mut options = following();
     options.one_file_system = true;
     assert_eq!(tree.walk(&options), ["a"]);
-    options.tell_mounts = true;
+    options.report_mounts = true;
     assert_eq!(tree.walk(&options), ["a", "proc: OtherDevice"]);
-    // The argument's device is the one to stay on, whatever it is.
+    // The walk stays on the device of the argument.
     assert_eq!(files(tree.path("a"), &options), [tree.path("a")]);
 }
 
 #[test]
-fn a_count_sums_sizes_and_passes_over_what_it_cannot_look_at() {
+fn a_count_sums_sizes_and_skips_unreadable_entries() {
     let tree = Tree::of(&["a/b", "a/c.tmp", "d"]);
     let count = |paths: Vec<PathBuf>| {
         let totals = Count::start(|| paths.into_iter()).unwrap().wait();
@@ -205,6 +205,6 @@ fn a_count_sums_sizes_and_passes_over_what_it_cannot_look_at() {
     assert_eq!(count(names.map(|name| tree.path(name)).into()), Some((3, bytes)));
     let nothing = count(vec![tree.path("missing"), tree.path("a")]);
     assert_eq!(nothing, Some((2, 0)));
-    // Nobody knows how much a device gives.
+    // The size of a device is unknown.
     assert_eq!(count(vec![tree.path("d"), "/dev/null".into()]), None);
 }

@@ -1,4 +1,4 @@
-//! What git says belongs to a repository, and the rules without git, held against git itself.
+//! Compares walks with git and walks by rules only with git itself.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
@@ -17,7 +17,7 @@ fn git_is_there() -> bool {
     is_there
 }
 
-/// What git prints in a folder. The user's configuration counts for nothing.
+/// Returns the output of git in a directory, without the configuration of the user.
 #[track_caller]
 fn git(folder: &Path, args: &[&str]) -> Vec<u8> {
     let mut command = Command::new("git");
@@ -41,7 +41,7 @@ fn rules_alone() -> WalkOptions {
     options
 }
 
-/// The regular files that git lists in a folder, and in the repositories it lists there.
+/// The regular files that git lists in a directory, and in the repositories it lists there.
 fn listed(folder: &Path, found: &mut Vec<PathBuf>) {
     let paths = git(folder, &["ls-files", "-z", "-co", "--exclude-standard"]);
     for path in paths.split(|&byte| byte == 0).filter(|path| !path.is_empty()) {
@@ -76,7 +76,7 @@ fn path() -> impl Strategy<Value = Vec<u8>> {
     prop::collection::vec(name(), 1..4).prop_map(|parts| parts.join(&b'/'))
 }
 
-/// Something of a pattern.
+/// A part of a pattern.
 fn piece() -> impl Strategy<Value = Vec<u8>> {
     let classes = ["alpha", "digit", "punct", "space", "graph", "cntrl", "none"];
     prop_oneof![
@@ -89,7 +89,7 @@ fn piece() -> impl Strategy<Value = Vec<u8>> {
     ]
 }
 
-/// A file of rules, some of which are about one of the paths.
+/// A file of rules, some of which concern one of the paths.
 fn rules(paths: Vec<Vec<u8>>) -> impl Strategy<Value = Vec<u8>> {
     let some = prop_oneof![Just(Vec::new()), prop::sample::select(paths)];
     let pieces = prop::collection::vec(piece(), 0..5);
@@ -102,7 +102,7 @@ fn rules(paths: Vec<Vec<u8>>) -> impl Strategy<Value = Vec<u8>> {
     prop::collection::vec(line, 0..6).prop_map(|lines| lines.join(&b'\n'))
 }
 
-/// Files and rules of one folder.
+/// Files and rules of one directory.
 fn folder() -> impl Strategy<Value = (Vec<Vec<u8>>, Vec<u8>)> {
     prop::collection::vec(path(), 1..12).prop_flat_map(|paths| (Just(paths.clone()), rules(paths)))
 }
@@ -121,7 +121,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 16, ..ProptestConfig::default() })]
 
     #[test]
-    fn rules_mean_what_they_mean_to_git(folders in prop::collection::vec(folder(), 24)) {
+    fn rules_agree_with_git(folders in prop::collection::vec(folder(), 24)) {
         if !git_is_there() {
             return Ok(());
         }
@@ -137,7 +137,7 @@ proptest! {
     }
 
     #[test]
-    fn repositories_are_what_git_lists(
+    fn walks_of_repositories_agree_with_git(
         outer in folder(),
         folders in prop::collection::vec((folder(), any::<bool>(), any::<bool>()), 1..6),
         exclude in rules(vec![b"f1".to_vec()]),
@@ -181,7 +181,7 @@ fn is_ignored(root: &Path, part: &str) -> bool {
 }
 
 #[test]
-fn what_is_tracked_is_listed_although_a_rule_ignores_it() {
+fn tracked_files_are_listed_despite_ignore_rules() {
     if !git_is_there() {
         return;
     }
@@ -206,7 +206,7 @@ fn what_is_tracked_is_listed_although_a_rule_ignores_it() {
 }
 
 #[test]
-fn names_that_git_could_mistake_for_something_else_are_names() {
+fn names_that_look_like_git_options_are_names() {
     if !git_is_there() {
         return;
     }
@@ -225,7 +225,7 @@ fn names_that_git_could_mistake_for_something_else_are_names() {
 }
 
 #[test]
-fn repositories_in_a_repository_are_walked_by_what_git_says_of_each() {
+fn nested_repositories_are_listed_by_git() {
     if !git_is_there() {
         return;
     }
@@ -269,7 +269,7 @@ fn repositories_in_a_repository_are_walked_by_what_git_says_of_each() {
 }
 
 #[test]
-fn links_that_are_followed_are_walked_by_the_rules_alone() {
+fn followed_links_use_the_rules_without_git() {
     if !git_is_there() {
         return;
     }
@@ -319,7 +319,7 @@ fn git_that(tree: &Tree, script: &str) -> WalkOptions {
 }
 
 #[test]
-fn where_git_refuses_the_rules_decide_and_it_is_told() {
+fn a_failing_git_is_reported_and_the_rules_apply() {
     let tree = Tree::of(&["r/.git/", "r/a.o", "r/b", "r/sub/.git/", "r/sub/c"]);
     tree.write("r/.gitignore", "*.o\n");
     let found = |script: &str| tree.walk_in("r", &git_that(&tree, script));
@@ -338,7 +338,7 @@ fn where_git_refuses_the_rules_decide_and_it_is_told() {
 }
 
 #[test]
-fn what_git_could_not_read_is_an_error() {
+fn directories_unreadable_to_git_are_errors() {
     let tree = Tree::of(&["r/.git/", "r/a", "r/b/c"]);
     let script = "printf 'a\\0'; echo \"warning: could not open directory 'b/': no\" >&2";
     assert_eq!(
@@ -347,9 +347,9 @@ fn what_git_could_not_read_is_an_error() {
     );
 }
 
-/// As a worker does that copies its table of descriptors while git runs.
+/// Like a worker that copies its descriptor table while git runs.
 #[test]
-fn whoever_else_holds_what_git_writes_to_is_not_waited_for() {
+fn other_holders_of_the_pipe_of_git_are_not_waited_for() {
     let tree = Tree::of(&["r/.git/", "r/a"]);
     let fifo = tree.path("fifo");
     let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;

@@ -1,4 +1,4 @@
-//! Ignore files of a chosen name in every directory, and the report of what is excluded.
+//! Ignore files of a chosen name in every directory, and the report of excluded entries.
 
 use std::ffi::OsString;
 
@@ -6,7 +6,7 @@ use super::*;
 
 const NAME: &str = ".lanesumignore";
 
-/// A tree of these files, and ignore files with these patterns in these directories.
+/// Makes a tree of files, and ignore files with patterns in some directories.
 fn tree(paths: &[&str], ignore_files: &[(&str, &str)]) -> Tree {
     let tree = Tree::of(paths);
     for (directory, patterns) in ignore_files {
@@ -22,7 +22,7 @@ fn with_ignore_files() -> WalkOptions {
 }
 
 fn telling(mut options: WalkOptions) -> WalkOptions {
-    options.tell_excluded = true;
+    options.report_excluded = true;
     options
 }
 
@@ -101,7 +101,7 @@ fn excluded_entries_are_reported_in_the_order_of_their_paths() {
     let told = ["a: Excluded", "a-b", "a.b: Excluded", "c/d: Excluded", "c/d.x"];
     walks_to(&tree, &telling(options.clone()), &told);
     // A link is an entry, and can be excluded, if links are reported.
-    options.tell_links = true;
+    options.report_links = true;
     let told = [&told[..], &["link: Excluded"]].concat();
     walks_to(&tree, &telling(options), &told);
 }
@@ -118,7 +118,7 @@ fn only_a_regular_file_is_an_ignore_file() {
     assert_eq!(tree.walk(&options), followed);
 }
 
-/// Root may read any file of a disk, but nobody can read the beginning of this one.
+/// Root may read any file on a disk, but no user can read the start of this one.
 #[test]
 fn an_ignore_file_that_cannot_be_read_fails() {
     let mut options = excluding(&["[!m]*", "m[!e]*"]);
@@ -134,10 +134,10 @@ fn an_ignore_file_that_cannot_be_read_fails() {
 }
 
 #[test]
-fn links_are_reported_only_with_tell_links() {
+fn links_are_reported_only_with_report_links() {
     let tree = Tree::of(&["d/in -> ../f", "d/out -> /", "f", "gone -> nowhere", "to-d -> d"]);
     assert_eq!(tree.walk(&plain()), ["f"]);
     let mut options = plain();
-    options.tell_links = true;
+    options.report_links = true;
     assert_eq!(tree.walk(&options), ["d/in: Link", "d/out: Link", "f", "gone: Link", "to-d: Link"]);
 }

@@ -1,4 +1,4 @@
-//! What is neither a file nor a folder, and what cannot be read.
+//! Special files and unreadable files.
 
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixListener;
@@ -39,7 +39,7 @@ fn devices_in_a_tree_are_skipped() {
 }
 
 #[test]
-fn whatever_is_asked_for_by_name_is_a_file() {
+fn special_files_given_by_name_are_files() {
     let tree = Tree::new();
     let pipe = tree.path("pipe");
     make(&pipe, FileType::Fifo, 0).unwrap();
@@ -48,7 +48,7 @@ fn whatever_is_asked_for_by_name_is_a_file() {
 }
 
 #[test]
-fn an_empty_folder_has_no_entries() {
+fn an_empty_directory_has_no_entries() {
     assert!(Tree::of(&["a/b/c/"]).walk(&plain()).is_empty());
 }
 
@@ -74,7 +74,7 @@ fn an_argument_that_cannot_be_reached_fails() {
 }
 
 #[test]
-fn a_folder_that_has_gone_fails_and_the_walk_goes_on() {
+fn a_vanished_directory_fails_and_the_walk_continues() {
     let tree = Tree::of(&["a", "b/x", "c"]);
     let root = tree.path("");
     let mut walk = walk(&root, &plain());
@@ -85,7 +85,7 @@ fn a_folder_that_has_gone_fails_and_the_walk_goes_on() {
 }
 
 #[test]
-fn a_folder_that_may_not_be_read_fails_and_the_walk_goes_on() {
+fn an_unreadable_directory_fails_and_the_walk_continues() {
     let tree = Tree::of(&["a", "b/x", "c"]);
     let mode = |mode| {
         fs::set_permissions(tree.path("b"), fs::Permissions::from_mode(mode)).unwrap();

@@ -17,13 +17,13 @@ fn links_in_a_tree_are_entries_only_when_followed() {
 }
 
 #[test]
-fn a_followed_link_to_a_folder_sorts_as_a_folder() {
+fn a_followed_link_to_a_directory_sorts_as_a_directory() {
     let tree = Tree::of(&["t/a -> ../o", "t/a-", "t/a0", "o/y"]);
     assert_eq!(tree.walk_in("t", &following()), ["a-", "a/y", "a0"]);
 }
 
 #[test]
-fn links_that_lead_nowhere_fail_only_when_followed() {
+fn dangling_links_fail_only_when_followed() {
     let tree =
         Tree::of(&["a", "gone -> nowhere", "self -> self", "x -> y", "y -> x", "into -> a/b"]);
     assert_eq!(tree.walk(&plain()), ["a"]);
@@ -41,7 +41,7 @@ fn links_that_lead_nowhere_fail_only_when_followed() {
 }
 
 #[test]
-fn loops_are_told_once_each_and_left() {
+fn each_loop_is_reported_once_and_not_entered() {
     for (paths, expected) in [
         (vec!["a", "l -> ."], vec!["a", "l: Loop"]),
         (vec!["a", "l -> ./"], vec!["a", "l: Loop"]),
@@ -49,14 +49,14 @@ fn loops_are_told_once_each_and_left() {
             vec!["d/e/up -> ..", "d/e/upup -> ../..", "d/f"],
             vec!["d/e/up: Loop", "d/e/upup: Loop", "d/f"],
         ),
-        // Two folders that lead into each other: each shows the other's files once.
+        // Two directories that lead into each other: each shows the other's files once.
         (
             vec!["a/to-b -> ../b", "a/x", "b/to-a -> ../a", "b/y"],
             vec!["a/to-b/to-a: Loop", "a/to-b/y", "a/x", "b/to-a/to-b: Loop", "b/to-a/x", "b/y"],
         ),
-        // Two ways to one folder are no loop.
+        // Two ways to one directory are no loop.
         (vec!["d/x", "l -> d", "m -> l"], vec!["d/x", "l/x", "m/x"]),
-        // A link to a link to the folder it is in.
+        // A link to a link to the directory it is in.
         (vec!["d/l -> ../m", "d/x", "m -> d"], vec!["d/l: Loop", "d/x", "m/l: Loop", "m/x"]),
     ] {
         let tree = Tree::of(&paths);
@@ -65,17 +65,17 @@ fn loops_are_told_once_each_and_left() {
 }
 
 #[test]
-fn a_loop_through_the_argument_is_seen_whatever_it_is_called() {
+fn a_loop_through_the_argument_is_detected() {
     let tree = Tree::of(&["d/x", "d/back -> ../l", "l -> d"]);
     assert_eq!(tree.walk_in("l", &following()), ["back: Loop", "x"]);
-    // From outside: the folder above contains the argument, which then is no loop until it is met
-    // again.
+    // From outside: the directory above contains the argument, which then is no loop until it is
+    // met again.
     let tree = Tree::of(&["d/up -> ..", "x"]);
     assert_eq!(tree.walk_in("d", &following()), ["up/d: Loop", "up/x"]);
 }
 
 #[test]
-fn a_folder_that_becomes_a_link_is_not_followed_out_of_the_tree() {
+fn a_directory_replaced_by_a_link_is_not_followed() {
     let tree = Tree::of(&["t/a", "t/d/x", "o/secret"]);
     let root = tree.path("t");
     let mut walk = walk(&root, &plain());

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use lanesum_checksum::error::message;
 use lanesum_checksum::walk::{Entry, Exclude, Skip, WalkOptions, walk};
 
-/// A folder that goes away with the test.
+/// A directory that goes away with the test.
 struct Tree(tempfile::TempDir);
 
 impl Tree {
@@ -25,12 +25,13 @@ impl Tree {
         Self(tempfile::tempdir().unwrap())
     }
 
-    /// In memory where the system offers that: disks take seconds for thousands of nested folders.
+    /// In memory where the system offers that: disks take seconds for thousands of nested
+    /// directories.
     fn in_memory() -> Self {
         Self(tempfile::tempdir_in("/dev/shm").unwrap_or_else(|_| tempfile::tempdir().unwrap()))
     }
 
-    /// A tree of these files; a path that ends in `/` is a folder, `a -> b` a link.
+    /// A tree of these files; a path that ends in `/` is a directory, `a -> b` a link.
     fn of(paths: &[&str]) -> Self {
         let tree = Self::new();
         for path in paths {
@@ -65,19 +66,19 @@ impl Tree {
         path
     }
 
-    /// What a walk of the whole tree comes across, in words.
+    /// Returns the items of a walk of the whole tree, as text.
     fn walk(&self, options: &WalkOptions) -> Vec<String> {
         self.walk_in("", options)
     }
 
-    /// What a walk of a part of the tree comes across, in words and without the path of the part.
+    /// Returns the items of a walk of a part of the tree, as text without the path of the part.
     fn walk_in(&self, part: &str, options: &WalkOptions) -> Vec<String> {
         let root = self.path(part);
         walk(&root, options).map(|entry| words(&entry, &root)).collect()
     }
 }
 
-/// An entry in words, its path relative to a folder.
+/// An entry in words, its path relative to a directory.
 fn words(entry: &Entry, root: &Path) -> String {
     let path = entry.path().strip_prefix(root).unwrap().display();
     match entry {
@@ -87,7 +88,7 @@ fn words(entry: &Entry, root: &Path) -> String {
     }
 }
 
-/// The paths of a walk that comes across files only.
+/// Returns the paths of a walk that finds only files.
 fn files(root: impl AsRef<Path>, options: &WalkOptions) -> Vec<PathBuf> {
     walk(root.as_ref(), options)
         .map(|entry| match entry {
@@ -125,7 +126,7 @@ fn a_walk_can_move_to_another_thread() {
 }
 
 #[test]
-fn every_skip_has_words_of_its_own() {
+fn every_skip_reason_has_its_own_message() {
     let all = [
         Skip::Fifo,
         Skip::Socket,

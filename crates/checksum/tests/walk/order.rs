@@ -18,7 +18,7 @@ fn below(tree: &Tree, paths: &[PathBuf]) -> Vec<Vec<u8>> {
 }
 
 #[test]
-fn folders_sort_as_their_names_with_a_slash() {
+fn directories_sort_by_name_with_a_slash() {
     let tree = Tree::of(&["a/x", "a/b/c", "a-b", "a.b", "a0", "A", "b", "a-/x", "aa/a"]);
     tree.add(b"a\xff");
     tree.add(b"a/\xff\n");
@@ -60,7 +60,7 @@ proptest! {
                 continue;
             }
             let path = parts.join(&b'/');
-            // A name cannot be a file's and a folder's: the first comer has it.
+            // A name cannot be a file's and a directory's: the first comer has it.
             let full = tree.path(&path);
             if fs::create_dir_all(full.parent().unwrap()).is_ok() && fs::write(&full, "").is_ok() {
                 expected.push(path);
@@ -73,7 +73,7 @@ proptest! {
 }
 
 #[test]
-fn a_large_folder_comes_whole_and_sorted() {
+fn a_large_directory_is_complete_and_sorted() {
     let tree = Tree::new();
     // More than one buffer of directory entries.
     let mut expected: Vec<String> = (0..3_000).map(|n| format!("some-file-{n}")).collect();
@@ -85,7 +85,7 @@ fn a_large_folder_comes_whole_and_sorted() {
 }
 
 #[test]
-fn names_go_through_byte_for_byte() {
+fn names_are_kept_byte_for_byte() {
     let longest = "n".repeat(255).into_bytes();
     let mut names: Vec<Vec<u8>> =
         vec![b"new\nline".into(), b"\xff\xfe".into(), b"-rf".into(), b"\\".into(), longest];
@@ -110,7 +110,7 @@ fn names_go_through_byte_for_byte() {
 }
 
 #[test]
-fn paths_are_printed_as_find_does() {
+fn paths_match_those_of_find() {
     let tree = Tree::of(&["d/x", "d/e/y"]);
     let argument = tree.path("d");
     let with_slash = |argument: &Path| {
@@ -123,7 +123,7 @@ fn paths_are_printed_as_find_does() {
             files(&argument, &plain()).into_iter().map(PathBuf::into_os_string).collect();
         assert_eq!(found, [tree.path("d/e/y").into_os_string(), tree.path("d/x").into_os_string()]);
     }
-    // The tests of a package run in its folder.
+    // The tests of a package run in its directory.
     for (argument, expected) in
         [(".", "./Cargo.toml"), ("./", "./Cargo.toml"), ("src/..", "src/../Cargo.toml")]
     {

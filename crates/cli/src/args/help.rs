@@ -219,7 +219,7 @@ pub fn untagged_in_full() -> String {
 
 /// Whether the number of digits of an untagged line tells that it is of this algorithm.
 fn is_told(algorithm: &Algorithm) -> bool {
-    Dialect::any().tells(*algorithm)
+    Dialect::any().identifies(*algorithm)
 }
 
 /// How many hexadecimal digits a digest has.

@@ -76,7 +76,7 @@ struct Found {
 impl Found {
     fn in_directory(directory: &Path, settings: &Settings) -> Result<Self, CatalogError> {
         let mut options = walk_options(settings)?;
-        (options.tell_links, options.tell_mounts, options.tell_excluded) = (true, true, true);
+        (options.report_links, options.report_mounts, options.report_excluded) = (true, true, true);
         let mut found = Self::default();
         for entry in walk(directory, &options) {
             match entry {

@@ -34,7 +34,7 @@ pub fn run(args: &Export, console: &mut Console) -> anyhow::Result<Code> {
     };
     let one = algorithms.iter().count() == 1;
     // The number of digits does not identify each algorithm.
-    let is_told = algorithms.iter().all(|algorithm| Dialect::any().tells(algorithm));
+    let is_told = algorithms.iter().all(|algorithm| Dialect::any().identifies(algorithm));
     let kind = args.format.unwrap_or(if one && is_told { Kind::Gnu } else { Kind::Tag });
     let format = kind.writer(&Layout::new(algorithms)).map_err(|cannot| {
         let more = if one { "" } else { "; choose one algorithm with --algorithm" };

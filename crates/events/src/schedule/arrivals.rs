@@ -1,19 +1,18 @@
-//! Entries that have not been asked for yet: a list in order of adding, and the earliest deadline
-//! in it.
+//! New entries that are not needed yet: a list in order of adding, and its earliest deadline.
 
 use super::bucket::EventRef;
 
-/// Entries in one allocation: large, since they are filled and read one after the other; and small
-/// enough that the allocator takes it from what it has.
+/// The number of entries per allocation. It is large, because entries are written and read in
+/// order, and small enough for the allocator to reuse memory.
 const CHUNK: usize = 4096;
-/// What the first allocation begins with.
+/// The number of entries of the first allocation.
 const FIRST: usize = 4;
 
 pub(super) struct Arrivals {
-    /// All full but the last.
+    /// All chunks but the last one are full.
     chunks: Vec<Vec<EventRef>>,
     len: usize,
-    /// No deadline is before this; `u64::MAX` if there is none.
+    /// A lower bound of all deadlines, or `u64::MAX` if there are none.
     earliest: u64,
 }
 
@@ -26,7 +25,7 @@ impl Arrivals {
         self.len
     }
 
-    /// Whether one of them may come before `deadline`, and by `now`.
+    /// Returns whether an entry may be due before `deadline` and by `now`.
     #[inline]
     pub(super) fn may_precede(&self, deadline: u64, now: u64) -> bool {
         self.earliest < deadline && self.earliest <= now
@@ -62,12 +61,12 @@ impl Arrivals {
         self.chunks.iter().map(Vec::as_slice)
     }
 
-    /// As `chunks`; each is given back as soon as it has been read.
+    /// Returns the chunks, and frees each one as soon as it was read.
     pub(super) fn into_chunks(self) -> impl Iterator<Item = Vec<EventRef>> {
         self.chunks.into_iter()
     }
 
-    /// Keeps what `keep` wants, in order.
+    /// Keeps the entries for which `keep` returns true, in order.
     pub(super) fn retain(&mut self, keep: &mut dyn FnMut(&mut EventRef) -> bool) {
         let old = std::mem::replace(self, Arrivals::new());
         for chunk in old.into_chunks() {

@@ -1,14 +1,14 @@
-//! A bucket: what is due within one stretch of time, in order of adding.
+//! A bucket: the entries of one time range, in order of adding.
 
 use super::slab::Tag;
 use super::spine::Spine;
 
-/// What the wheel knows of an event. The payload stays in the slab, so that moving an event costs
-/// 16 bytes whatever it carries.
+/// The entry of an event in the wheel. The payload stays in the slab, so moving an event moves 16
+/// bytes at any size of the payload.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct EventRef {
     pub(super) deadline: u64,
-    /// Slot and tag in one word: the compiler then passes an entry in two registers.
+    /// The slot and the tag in one word, so the compiler passes an entry in two registers.
     mark: u64,
 }
 
@@ -23,8 +23,8 @@ impl EventRef {
         (self.mark >> 32) as u32
     }
 
-    /// Whether `tag` is the one this entry was made with. If so, it stands for an event: it has
-    /// been neither cancelled, nor run, nor moved to another deadline.
+    /// Returns whether `tag` is the tag of this entry. If so, the entry is current: its event was
+    /// not cancelled, run or moved.
     #[inline]
     pub(super) fn has_tag(&self, tag: u32) -> bool {
         self.mark as u32 == tag
@@ -35,13 +35,13 @@ impl EventRef {
     }
 }
 
-/// Entries in one allocation. 64 of them are 1 KiB: the last chunk of a bucket stands half empty on
-/// average, which is little beside the thousand entries of a busy bucket, and the allocator's fast
-/// path still serves it.
+/// The number of entries per allocation. 64 entries are 1 KiB. The last chunk of a bucket is half
+/// empty on average, which is little compared with the thousand entries of a busy bucket. The fast
+/// path of the allocator still serves this size.
 pub(super) const CHUNK: usize = 64;
 
-/// A vector would double: half of it empty on a bad day, and copied each time. Full chunks stay
-/// where they are and go back to the allocator one by one.
+/// Chunks instead of a vector, which would be copied at each growth and could be half empty. Full
+/// chunks stay in place and are freed one by one.
 #[derive(Default)]
 pub(super) struct Bucket {
     tail: Vec<EventRef>,
@@ -51,8 +51,8 @@ pub(super) struct Bucket {
 #[derive(Default)]
 struct Rest {
     full: Vec<Vec<EventRef>>,
-    /// Events of this stretch that were already sorted out further when the cursor turned back.
-    /// They were added before everything in `full` and `tail`.
+    /// Events of this time range that were already sorted when the cursor moved back. They were
+    /// added before all entries in `full` and `tail`.
     stash: Option<Box<Spine>>,
 }
 
@@ -75,7 +75,7 @@ impl Bucket {
         }
     }
 
-    /// Entries held, those of a stash included.
+    /// Returns the number of entries, including those of a stash.
     pub(super) fn len(&self) -> usize {
         let rest = self.rest.as_ref().map_or(0, |rest| {
             rest.full.iter().map(Vec::len).sum::<usize>()
@@ -88,7 +88,7 @@ impl Bucket {
         self.len() == 0
     }
 
-    /// Lays a spine aside in this bucket, which must hold nothing.
+    /// Stores a spine as the stash of this bucket, which must be empty.
     pub(super) fn set_stash(&mut self, spine: Box<Spine>) {
         assert!(self.is_empty(), "a stash must be older than the rest of its bucket");
         self.rest = Some(Box::new(Rest { full: Vec::new(), stash: Some(spine) }));
@@ -102,13 +102,13 @@ impl Bucket {
         self.rest.as_mut()?.stash.take()
     }
 
-    /// The entries outside the stash, in order of adding: up to `CHUNK` in a slice.
+    /// Returns the entries outside of the stash in order of adding, up to `CHUNK` per slice.
     pub(super) fn chunks(&self) -> impl Iterator<Item = &[EventRef]> {
         let full = self.rest.iter().flat_map(|rest| rest.full.iter().map(Vec::as_slice));
         full.chain([self.tail.as_slice()])
     }
 
-    /// As `chunks`; each is given back as soon as it has been read.
+    /// Returns the chunks, and frees each one as soon as it was read.
     pub(super) fn into_chunks(self) -> impl Iterator<Item = Vec<EventRef>> {
         let full = self.rest.into_iter().flat_map(|rest| rest.full);
         full.chain([self.tail])
@@ -126,7 +126,7 @@ impl Bucket {
         rest + self.tail.capacity() * size_of::<EventRef>()
     }
 
-    /// Keeps what `keep` wants, in order, in as few chunks as will hold it.
+    /// Keeps the entries for which `keep` returns true, in order, in as few chunks as possible.
     pub(super) fn retain(&mut self, keep: &mut dyn FnMut(&mut EventRef) -> bool) {
         let mut old = std::mem::take(self);
         if let Some(mut stash) = old.take_stash() {

@@ -1,29 +1,29 @@
-//! What callers see of an event: its id, what it carries, what did not fit.
+//! The public types of an event: its id, its payload, and the error if it does not fit.
 
 use super::slab::Seq;
 
-/// The name of one event. No two additions to the same schedule ever get the same one: it holds the
-/// number of the addition, which has 64 bits.
+/// The id of an event. It contains the 64-bit number of the addition, so a schedule never reuses an
+/// id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct EventId {
-    /// In halves, so that an id takes 12 bytes.
+    /// Two halves, so that an id takes 12 bytes.
     pub(super) seq: Seq,
     pub(super) slot: u32,
 }
 
-/// A pending event, as [`Schedule::iter`](super::Schedule::iter) shows it.
+/// A pending event, as returned by [`Schedule::iter`](super::Schedule::iter).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Pending<'a, T> {
-    /// The time it is due, in nanoseconds.
+    /// The deadline in nanoseconds.
     pub deadline: u64,
-    /// Its id.
+    /// The id of the event.
     pub id: EventId,
-    /// What it carries.
+    /// The payload of the event.
     pub payload: &'a T,
 }
 
-/// The schedule holds as many events as it may; this is the payload that was to be added.
+/// The error if the schedule is full, with the payload that was not added.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Full<T>(pub T);
 
@@ -41,15 +41,15 @@ impl<T> std::fmt::Display for Full<T> {
 
 impl<T> std::error::Error for Full<T> {}
 
-/// An event whose time has come and that still has its id: see
+/// A due event that stays in the schedule. Made by
 /// [`Schedule::claim_due`](super::Schedule::claim_due).
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Claim<'a, T> {
-    /// Its id, valid until it is cancelled.
+    /// The id of the event, valid until it is cancelled.
     pub id: EventId,
-    /// The time it was due, in nanoseconds.
+    /// The deadline in nanoseconds.
     pub deadline: u64,
-    /// What it carries.
+    /// The payload of the event.
     pub payload: &'a mut T,
 }

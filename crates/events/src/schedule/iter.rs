@@ -1,10 +1,10 @@
-//! The pending events in order.
+//! Iteration over pending events in order.
 
 use super::bucket::EventRef;
 use super::queue::Events;
 use super::{EventId, Pending, Schedule};
 
-/// Made by [`Schedule::iter`].
+/// An iterator over pending events. Made by [`Schedule::iter`].
 pub struct Iter<'a, T> {
     schedule: &'a Schedule<T>,
     entries: std::vec::IntoIter<EventRef>,
@@ -18,7 +18,7 @@ impl<'a, T> Iter<'a, T> {
                 entries.push(*entry);
             }
         });
-        // Equal deadlines share a bucket, whose order is that of adding; the sort is stable.
+        // Equal deadlines share a bucket, which is in order of adding, and the sort is stable.
         entries.sort_by_key(|entry| entry.deadline);
         Iter { schedule, entries: entries.into_iter() }
     }

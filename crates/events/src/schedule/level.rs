@@ -1,33 +1,33 @@
-//! One level of the wheel: 256 buckets, told apart by one byte of a deadline.
+//! One level of the wheel: 256 buckets, selected by one byte of a deadline.
 
 use super::bucket::Bucket;
 
-/// Bits of a deadline that one level tells apart: a digit.
+/// The number of bits of a deadline that select a bucket: a digit.
 const BITS: u32 = 8;
 const FAN: usize = 1 << BITS;
-/// Levels that all of a deadline takes.
+/// The number of levels, one for each digit of a deadline.
 pub(super) const LEVELS: u32 = u64::BITS / BITS;
 
-/// The digit of a deadline that level `level` looks at.
+/// Returns the digit of a deadline that selects a bucket of a level.
 #[inline]
 pub(super) fn digit(deadline: u64, level: u32) -> usize {
     (deadline >> (BITS * level)) as usize & (FAN - 1)
 }
 
-/// The deadline with its lowest `level` digits zeroed; all of them at `LEVELS`.
+/// Returns the deadline with its lowest `level` digits zeroed, and 0 for `LEVELS`.
 #[inline]
 pub(super) fn prefix(deadline: u64, level: u32) -> u64 {
     if level == LEVELS { 0 } else { deadline >> (BITS * level) << (BITS * level) }
 }
 
-/// The first deadline of bucket `index` of level `level`, seen from a cursor.
+/// Returns the first deadline of bucket `index` of a level, for a position of the cursor.
 #[inline]
 pub(super) fn stretch(cursor: u64, level: u32, index: usize) -> u64 {
     prefix(cursor, level + 1) | (index as u64) << (BITS * level)
 }
 
-/// How many of the lowest digits it takes to hold every difference between two deadlines, whose
-/// exclusive or is `difference`.
+/// Returns the number of lowest digits that contain all differences between two deadlines.
+/// `difference` is their exclusive or.
 #[inline]
 pub(super) fn width(difference: u64) -> u32 {
     (u64::BITS - difference.leading_zeros()).div_ceil(BITS)
@@ -35,7 +35,7 @@ pub(super) fn width(difference: u64) -> u32 {
 
 pub(super) struct Level {
     buckets: [Bucket; FAN],
-    /// A bit for each bucket that may hold something.
+    /// A bit for each bucket that may be nonempty.
     occupied: [u64; FAN / 64],
 }
 
@@ -46,7 +46,7 @@ impl Level {
         Box::new(Level { buckets, occupied: [0; FAN / 64] })
     }
 
-    /// The first bucket that holds something.
+    /// Returns the first nonempty bucket.
     pub(super) fn first(&self) -> Option<usize> {
         let word = self.occupied.iter().position(|&bits| bits != 0)?;
         Some(word * 64 + self.occupied[word].trailing_zeros() as usize)
@@ -56,7 +56,7 @@ impl Level {
         self.occupied == [0; FAN / 64]
     }
 
-    /// A bucket, into which something will be put.
+    /// Returns a bucket to put an entry into.
     #[inline]
     pub(super) fn fill(&mut self, index: usize) -> &mut Bucket {
         self.occupied[index / 64] |= 1 << (index % 64);
@@ -68,13 +68,13 @@ impl Level {
         std::mem::take(&mut self.buckets[index])
     }
 
-    /// The buckets that hold something, in order.
+    /// Returns the nonempty buckets in order.
     pub(super) fn buckets(&self) -> impl Iterator<Item = &Bucket> {
         let occupied = |index: usize| self.occupied[index / 64] >> (index % 64) & 1 == 1;
         (0..FAN).filter(move |&index| occupied(index)).map(|index| &self.buckets[index])
     }
 
-    /// Changes each bucket that holds something; afterwards it may be empty.
+    /// Changes each nonempty bucket, which may become empty.
     pub(super) fn for_each_mut(&mut self, change: &mut dyn FnMut(&mut Bucket)) {
         for (index, bucket) in self.buckets.iter_mut().enumerate() {
             let bit = 1 << (index % 64);

@@ -1,18 +1,18 @@
-//! The entries in order: arrivals in front of a spine.
+//! The entries in order: arrivals before a spine.
 
 use super::arrivals::Arrivals;
 use super::bucket::EventRef;
 use super::spine::Spine;
 
-/// Who knows which entries still stand for an event.
+/// A source that knows which entries are current.
 pub(super) trait Events {
     fn is_current(&self, entry: &EventRef) -> bool;
 
-    /// Hands over those of up to 64 entries that stand for an event.
+    /// Passes on those of up to 64 entries that are current.
     ///
-    /// All the look-ups first, without a branch between them: half of the entries may be stale, and
-    /// a wrong guess would wait for memory each time. And in this order: their slots often follow
-    /// one another, and a processor fetches ahead what is read in the order of addresses.
+    /// Does all look-ups first, without branches in between: half of the entries may be stale, and
+    /// each misprediction would wait for memory. The order matters as well: slots often follow each
+    /// other, and the CPU prefetches in the order of addresses.
     #[inline]
     fn current(&self, entries: &[EventRef], mut to: impl FnMut(EventRef)) {
         let mut current = 0_u64;
@@ -26,11 +26,11 @@ pub(super) trait Events {
     }
 }
 
-/// An entry arrives in a list and is sorted into the spine when one of the list could be the next.
-/// Each entry moves from the one to the other once; what is cancelled before never does.
+/// A new entry is added to a list. The list is sorted into the spine when one of its entries may be
+/// the next one. Each entry moves to the spine at most once, and never if it is cancelled before.
 pub(super) struct Queue {
     arrivals: Arrivals,
-    /// Older, where deadlines are equal, than all arrivals.
+    /// Its entries were added before all arrivals with the same deadline.
     spine: Spine,
 }
 
@@ -39,19 +39,19 @@ impl Queue {
         Queue { arrivals: Arrivals::new(), spine: Spine::new() }
     }
 
-    /// Entries held, also those that no longer stand for an event.
+    /// The number of entries, including stale ones.
     #[inline]
     pub(super) fn len(&self) -> usize {
         self.arrivals.len() + self.spine.len()
     }
 
-    /// Adds an entry after those that have the same deadline.
+    /// Adds an entry after those with the same deadline.
     #[inline]
     pub(super) fn insert(&mut self, entry: EventRef) {
         self.arrivals.push(entry);
     }
 
-    /// The first of the entries, if its deadline is not after `now`. It may be stale.
+    /// Returns the first entry if its deadline is not after `now`. The entry may be stale.
     #[inline]
     pub(super) fn first_due(&mut self, now: u64, events: &impl Events) -> Option<EventRef> {
         loop {
@@ -85,13 +85,13 @@ impl Queue {
         }
     }
 
-    /// Shows every entry; equal deadlines in order of adding.
+    /// Calls a function for every entry. Entries with equal deadlines are in order of adding.
     pub(super) fn for_each(&self, to: &mut dyn FnMut(&EventRef)) {
         self.spine.for_each(to);
         self.arrivals.chunks().flatten().for_each(to);
     }
 
-    /// Keeps what `keep` wants.
+    /// Keeps the entries for which `keep` returns true.
     pub(super) fn retain(&mut self, keep: &mut dyn FnMut(&mut EventRef) -> bool) {
         self.spine.retain(keep);
         self.arrivals.retain(keep);

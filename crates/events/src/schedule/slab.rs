@@ -1,36 +1,35 @@
-//! Where the payloads are: slots in chunks of 256, found by index, never moved.
+//! The storage of payloads: slots in chunks of 256, addressed by index and never moved.
 //!
-//! Additions are numbered with 64 bits, of which a slot stores the lower 32. The upper ones, the
-//! era, are those of its chunk: a chunk takes events of one era only, and of another when it is
-//! empty. So the whole number is known for every slot, and a slot with a payload of 8 bytes is 16.
+//! Additions are numbered with 64 bits, and a slot stores the lower 32. Its chunk stores the upper
+//! 32 bits, the era. A chunk holds events of one era only, and may change the era when it is empty.
+//! So every slot has a complete number, and a slot with a payload of 8 bytes takes 16 bytes.
 //!
-//! Taking an event out touches one line of memory, its slot's, beside the header of its chunk: 16
-//! bytes for 4 KiB, so that the headers of 10^7 events stay in the cache. And it takes few
-//! instructions: the more of them a processor must hold back until memory has answered, the fewer
-//! cancellations it can begin meanwhile. So there is neither a list of free slots nor a map of
-//! them: a cursor goes round the slots, 64 at a time, and looks which are empty when it fills them,
-//! as then their lines are needed anyway. Slots that were freed in any order are used again in the
-//! order of their addresses.
+//! Removing an event touches the cache line of its slot and the header of its chunk. A header has
+//! 16 bytes for 4 KiB, so the headers of 10^7 events stay in the cache. Removal also takes few
+//! instructions, so the CPU can overlap many cancellations that wait for memory. So there is no
+//! list or map of free slots. Instead a cursor visits 64 slots at a time and finds the empty ones
+//! when it fills them, because their cache lines are needed then. Slots that were freed in any
+//! order are reused in the order of their addresses.
 
 use std::num::NonZeroU32;
 
-/// Slots in one allocation.
+/// The number of slots per allocation.
 const CHUNK: usize = 256;
-/// Slots that are looked at together for free ones: as many as a word has bits.
+/// The number of slots that are searched together for free ones, one per bit of a word.
 const GROUP: usize = u64::BITS as usize;
-/// A chunk of which more slots are used is as good as full: those who looked for the free ones
-/// would look at more than eight for each.
+/// A chunk with more used slots counts as full, because a search would examine more than eight
+/// slots for each free one.
 const MOST_USED: u32 = (CHUNK - CHUNK / 8) as u32;
-/// So many chunks have all the slots that an index of 32 bits can name.
+/// The number of chunks whose slots a 32-bit index can address.
 const MOST_CHUNKS: usize = 1 << (u32::BITS - CHUNK.ilog2());
 
-/// Tells which entry of the queue stands for an event.
+/// Identifies the current entry of an event in the queue.
 pub(super) type Tag = NonZeroU32;
 
-/// The number of an addition, in halves: the era, and what the slot knows.
+/// The number of an addition in two halves: the era, and the part in the slot.
 pub(super) type Seq = [u32; 2];
 
-/// An event in its slot. The tag's niche tells an empty slot.
+/// An event in its slot. The niche of the tag marks an empty slot.
 pub(super) struct Held<T> {
     seq: u32,
     pub(super) tag: Tag,
@@ -42,16 +41,16 @@ type Slots<T> = Box<[Option<Held<T>>; CHUNK]>;
 const _: () = assert!(size_of::<Option<Held<u64>>>() == 16);
 
 struct Chunk<T> {
-    /// None when no slot is in use, but for the chunk that is being filled.
+    /// `None` if no slot is in use, except for the chunk that is being filled.
     slots: Option<Slots<T>>,
-    /// How many slots are in use.
+    /// The number of used slots.
     used: u32,
-    /// The upper half of the number of each addition in here.
+    /// The upper half of the addition numbers in this chunk.
     era: u32,
 }
 
 impl<T> Chunk<T> {
-    /// Whether it is worth while to look for free slots for events of this era.
+    /// Returns whether a search for free slots for events of an era is worthwhile.
     fn has_room(&self, era: u32) -> bool {
         self.used == 0 || self.used <= MOST_USED && self.era == era
     }
@@ -59,9 +58,9 @@ impl<T> Chunk<T> {
 
 pub(super) struct Slab<T> {
     chunks: Vec<Chunk<T>>,
-    /// The group whose slots are being filled: they begin at this multiple of `GROUP`.
+    /// The group whose slots are being filled. They start at this multiple of `GROUP`.
     group: usize,
-    /// Which of them are free. (One that is freed now is not among them.)
+    /// The free slots of the group, without those that are freed later.
     free: u64,
     used: usize,
 }
@@ -79,12 +78,12 @@ impl<T> Slab<T> {
         self.used
     }
 
-    /// Puts an event into a slot; gives the payload back when 2^32 are taken, or nearly so. `seq`
-    /// is greater each time, by one.
+    /// Puts an event into a slot. Returns the payload if nearly 2^32 slots are used. `seq` must
+    /// increase by one at each call.
     #[inline]
     pub(super) fn insert(&mut self, seq: Seq, tag: Tag, payload: T) -> Result<u32, T> {
         let [era, seq] = seq;
-        // At zero a new era begins, and needs another chunk.
+        // At zero a new era begins, which needs another chunk.
         if (self.free == 0 || seq == 0) && !self.find_room(era) {
             return Err(payload);
         }
@@ -101,12 +100,12 @@ impl<T> Slab<T> {
         Ok(slot)
     }
 
-    /// Chooses a group with free slots; false if there are no more.
+    /// Chooses a group with free slots. Returns false if there is none.
     ///
-    /// It stays in a chunk as long as that has room, and so does not leave one that is empty. Then,
-    /// while an eighth of all slots is free, so that there must be a chunk that has room, it takes
-    /// the next. Only those of a past era may be passed over in vain; then the round pays for an
-    /// eighth more chunks.
+    /// It stays in a chunk as long as the chunk has room, and so never leaves an empty one. Then it
+    /// takes the next chunk while an eighth of all slots is free, so some chunk has room. Only
+    /// chunks of a past era may be skipped without effect, and then a round allocates an eighth
+    /// more chunks.
     #[cold]
     fn find_room(&mut self, era: u32) -> bool {
         let next = self.group + 1;
@@ -129,7 +128,7 @@ impl<T> Slab<T> {
         count < MOST_CHUNKS && self.choose(slots / GROUP, era)
     }
 
-    /// Fills this group from now on, if there is room in it.
+    /// Starts to fill a group if it has room.
     fn choose(&mut self, group: usize, era: u32) -> bool {
         let (index, within) = place((group * GROUP) as u32);
         let Some(chunk) = self.chunks.get_mut(index).filter(|chunk| chunk.has_room(era)) else {
@@ -150,7 +149,7 @@ impl<T> Slab<T> {
         true
     }
 
-    /// The event in a slot, whichever it is, and the number of its addition.
+    /// Returns any event in a slot, and the number of its addition.
     #[inline]
     pub(super) fn at(&self, slot: u32) -> Option<(Seq, &Held<T>)> {
         let (index, within) = place(slot);
@@ -159,8 +158,8 @@ impl<T> Slab<T> {
         Some(([chunk.era, held.seq], held))
     }
 
-    /// The tag of the event in a slot; zero, which is no tag, if it is empty: both alike, so that
-    /// no branch depends on it.
+    /// Returns the tag of the event in a slot, or zero, which is not a tag, for an empty slot. Does
+    /// not branch.
     #[inline]
     pub(super) fn tag(&self, slot: u32) -> u32 {
         let (index, within) = place(slot);
@@ -168,7 +167,7 @@ impl<T> Slab<T> {
         slots.map_or(0, |slots| slots[within].as_ref().map_or(0, |held| held.tag.get()))
     }
 
-    /// As `at`, to change it.
+    /// Returns any event in a slot by mutable reference.
     #[inline]
     pub(super) fn at_mut(&mut self, slot: u32) -> Option<(Seq, &mut Held<T>)> {
         let (index, within) = place(slot);
@@ -177,7 +176,7 @@ impl<T> Slab<T> {
         Some(([chunk.era, held.seq], held))
     }
 
-    /// Empties the slot if the event in it is wanted.
+    /// Empties a slot if its event is the wanted one.
     #[inline]
     pub(super) fn take_if(
         &mut self,
@@ -200,8 +199,8 @@ impl<T> Slab<T> {
         Some((seq, held))
     }
 
-    /// Returns the storage of a chunk that has become empty. The one that is being filled keeps it,
-    /// or a single event that comes and goes would allocate each time.
+    /// Frees the storage of an empty chunk. The chunk that is being filled keeps its storage,
+    /// because a single short-lived event would otherwise allocate each time.
     #[cold]
     fn give_back(&mut self, index: usize) {
         if self.used == 0 && self.chunks.len() > 1 {
@@ -217,7 +216,7 @@ impl<T> Slab<T> {
             + self.chunks.capacity() * size_of::<Chunk<T>>()
     }
 
-    /// Every event, in no particular order.
+    /// Returns every event, in unspecified order.
     pub(super) fn all_mut(&mut self) -> impl Iterator<Item = &mut Held<T>> {
         let slots = self.chunks.iter_mut().filter_map(|chunk| chunk.slots.as_mut());
         slots.flat_map(|slots| slots.iter_mut()).flatten()

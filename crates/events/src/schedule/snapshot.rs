@@ -1,20 +1,20 @@
-//! Pending events outside a schedule.
+//! Snapshots of pending events.
 
 use super::{EventId, Full, Pending, Schedule};
 
-/// Pending events outside a schedule, to be stored: [`Schedule::snapshot`], [`Schedule::restore`].
+/// Copies of pending events, to be stored. See [`Schedule::snapshot`] and [`Schedule::restore`].
 ///
-/// With the feature `serde` it can be serialised if the payload can. Where and when it is stored is
-/// the caller's business. Ids are not part of it: they name events of one schedule.
+/// With the feature `serde` it can be serialised if the payload can. The caller stores it. It does
+/// not contain ids, which are valid in one schedule only.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Snapshot<T> {
-    /// Deadline and payload of each event, in the order in which they are due.
+    /// The deadline and payload of each event, in the order in which they are due.
     pub events: Vec<(u64, T)>,
 }
 
 impl<T> Schedule<T> {
-    /// Copies of the pending events in order: what [`Snapshot`] can be stored and restored from.
+    /// Returns copies of the pending events in order.
     pub fn snapshot(&self) -> Snapshot<T>
     where
         T: Clone,
@@ -23,10 +23,12 @@ impl<T> Schedule<T> {
         Snapshot { events: self.iter().map(copy).collect() }
     }
 
-    /// Adds what a snapshot holds, in its order, and tells the new ids. Idle events were not in it.
+    /// Adds the events of a snapshot in order, and returns their new ids. A snapshot has no idle
+    /// events.
     ///
     /// # Errors
-    /// Gives back what is left when the bound is reached; what came before it has been added.
+    /// Fails if the bound is reached, and returns the remaining events. The previous ones are
+    /// added.
     pub fn restore(&mut self, snapshot: Snapshot<T>) -> Result<Vec<EventId>, Full<Snapshot<T>>> {
         let mut ids = Vec::with_capacity(snapshot.events.len());
         let mut events = snapshot.events.into_iter();

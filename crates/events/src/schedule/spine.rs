@@ -1,4 +1,4 @@
-//! The order of the entries: a spine of levels that anchors at the cursor.
+//! The spine, which orders the entries: levels of buckets, relative to a cursor.
 
 use std::collections::VecDeque;
 
@@ -6,30 +6,30 @@ use super::bucket::{Bucket, CHUNK, EventRef};
 use super::level::{LEVELS, Level, digit, prefix, stretch, width};
 use super::queue::Events;
 
-/// A bucket of at most this many entries is sorted when its turn comes; a larger one is first
-/// distributed over the level below.
+/// The largest bucket that is sorted when the cursor reaches it. A larger one is first distributed
+/// over the level below.
 const SORT: usize = 1024;
-/// Entries in the open stretch beyond which it is distributed, unless all of them are due at once.
+/// The largest number of entries near the cursor. More are distributed, unless all are due at once.
 const NEAR: usize = 4 * SORT;
-/// At most this many entries in all are kept in one sorted line. Far below `NEAR`, so that a
-/// schedule does not go back and forth between the two forms.
+/// The largest total number of entries that are kept in one sorted list. It is far below `NEAR`, so
+/// that a schedule does not alternate between the two forms.
 const GATHER: usize = SORT / 2;
-/// Up to this many entries of a bucket are looked up in the slab, and stale ones dropped: then the
-/// lines of the slab still are in the cache when their turn comes. More are distributed as they
-/// are.
+/// The largest bucket whose entries are looked up in the slab to drop stale ones. Its cache lines
+/// are still in the cache when the events are popped. Larger buckets are distributed unchecked.
 const FILTER: usize = 4096;
-/// The look-ups of one chunk are kept in the bits of a word.
+/// The look-ups of one chunk fit into the bits of a word.
 const _: () = assert!(CHUNK <= 64);
-/// Up to this many entries are laid back one by one when the cursor turns back; more are laid
-/// aside as they are.
+/// The largest number of entries that are moved one by one when the cursor moves back. More are
+/// moved as a stash.
 const FLATTEN: usize = 512;
 
-/// See the prose of [`super`]. The invariants, for a cursor `c` and the width `w` of the open
-/// stretch:
+/// See the documentation of [`super`]. The invariants, for a cursor `c` and the width `w` of the
+/// open range:
 ///
 /// 1. `near` holds exactly the entries whose deadline differs from `c` in the lowest `w` digits
-///    only, by deadline, equal ones in order of adding. (No deadline lies before that stretch.)
-/// 2. A level below `w` is empty.
+///    only. They are sorted by deadline, then by order of adding. No deadline lies before this
+///    range.
+/// 2. All levels below `w` are empty.
 /// 3. An entry in bucket `b` of level `l` agrees with `c` in every digit above `l`, and its digit
 ///    `l` is `b`, which is greater than that of `c`.
 pub(super) struct Spine {
@@ -41,7 +41,7 @@ pub(super) struct Spine {
 }
 
 impl Spine {
-    /// Holds nothing, and all of time is its open stretch.
+    /// Makes an empty spine whose open range is all of time.
     pub(super) const fn new() -> Self {
         Spine {
             cursor: 0,
@@ -52,19 +52,19 @@ impl Spine {
         }
     }
 
-    /// Entries held, also those that no longer stand for an event.
+    /// The number of entries, including stale ones.
     pub(super) fn len(&self) -> usize {
         self.len
     }
 
-    /// Adds an entry after those that have the same deadline.
+    /// Adds an entry after those with the same deadline.
     #[inline]
     pub(super) fn insert(&mut self, entry: EventRef) {
         self.len += 1;
         self.place(entry);
     }
 
-    /// `insert` for an entry that `len` counts already.
+    /// Inserts an entry that `len` already counts.
     #[inline]
     fn place(&mut self, entry: EventRef) {
         let width = width(entry.deadline ^ self.cursor);
@@ -108,8 +108,8 @@ impl Spine {
         }
     }
 
-    /// Moves the cursor back to where the digits from `level` down are all zero. What the levels
-    /// below it and the open stretch hold goes into the one bucket it all belongs to.
+    /// Moves the cursor back by zeroing the digits from `level` down. The contents of the levels
+    /// below it and of the open range move into the one bucket that they belong to.
     #[cold]
     fn turn_back(&mut self, level: u32) {
         let index = digit(self.cursor, level);
@@ -131,7 +131,8 @@ impl Spine {
         }
     }
 
-    /// The first entry near, if any is: there may be others when there is none.
+    /// Returns the first entry of the open range, if any. There may be other entries if it is
+    /// empty.
     #[inline]
     pub(super) fn front(&self) -> Option<EventRef> {
         self.near.front().copied()
@@ -144,8 +145,7 @@ impl Spine {
         }
     }
 
-    /// With nothing there, sets the cursor for entries that are going to be inserted, so many of
-    /// them.
+    /// Sets the cursor of an empty spine for a number of entries to insert.
     pub(super) fn prepare<'a>(
         &mut self,
         count: usize,
@@ -158,8 +158,8 @@ impl Spine {
         }
     }
 
-    /// With nothing near, opens the stretch of the first bucket. Of what it holds, only what is
-    /// current will be near, which may be nothing.
+    /// Opens the range of the first bucket when the open range is empty. Only current entries are
+    /// moved to the open range, which may stay empty.
     #[inline(never)]
     pub(super) fn open_next(&mut self, events: &impl Events) {
         debug_assert!(self.near.is_empty(), "the open stretch is not exhausted");
@@ -201,7 +201,7 @@ impl Spine {
         self.near.make_contiguous().sort_by_key(|entry| entry.deadline);
     }
 
-    /// Makes all of time the open stretch again, when few entries are left.
+    /// Makes all of time the open range again when few entries are left.
     fn gather(&mut self, events: &impl Events) {
         let all = std::mem::replace(self, Spine::new());
         all.drain(&mut |entry| {
@@ -213,7 +213,7 @@ impl Spine {
         self.len = self.near.len();
     }
 
-    /// Spreads what is near over the levels.
+    /// Distributes the entries of the open range over the levels.
     fn distribute(&mut self) {
         let near = std::mem::take(&mut self.near);
         let (front, back) = near.as_slices();
@@ -221,8 +221,8 @@ impl Spine {
         near.into_iter().for_each(|entry| self.place(entry));
     }
 
-    /// Sets the cursor to the longest common prefix of entries that lie in the open stretch, so
-    /// that each distribution tells some of them apart, or finds them due at once.
+    /// Sets the cursor to the longest common prefix of the entries in the open range. So each
+    /// distribution separates some of them, or finds that all are due at once.
     fn anchor<'a>(&mut self, parts: impl Iterator<Item = &'a [EventRef]>) {
         let mut parts = parts.filter(|part| !part.is_empty()).peekable();
         let Some(first) = parts.peek().map(|part| part[0].deadline) else { return };
@@ -261,7 +261,7 @@ impl Spine {
         level.take(index)
     }
 
-    /// Hands over every entry: by bucket in order of time, within a bucket in order of adding.
+    /// Passes on every entry: buckets in order of time, and within a bucket in order of adding.
     fn drain(self, to: &mut dyn FnMut(EventRef)) {
         self.near.into_iter().for_each(&mut *to);
         for mut level in self.levels.into_iter().flatten() {
@@ -275,7 +275,7 @@ impl Spine {
         }
     }
 
-    /// Shows every entry, in the order of `drain`.
+    /// Calls a function for every entry, in the order of `drain`.
     pub(super) fn for_each(&self, to: &mut dyn FnMut(&EventRef)) {
         self.near.iter().for_each(&mut *to);
         for bucket in self.levels.iter().flatten().flat_map(|level| level.buckets()) {
@@ -291,7 +291,7 @@ impl Spine {
         self.near.capacity() * size_of::<EventRef>() + levels
     }
 
-    /// Keeps what `keep` wants.
+    /// Keeps the entries for which `keep` returns true.
     pub(super) fn retain(&mut self, keep: &mut dyn FnMut(&mut EventRef) -> bool) {
         self.near.retain_mut(|entry| keep(entry));
         self.near.shrink_to_fit();

@@ -1,10 +1,10 @@
-//! What can only be seen from within: where counters wrap, and what slots are used again.
+//! Tests of internals: wrapping counters and reused slots.
 
 use super::*;
 
-/// In the middle of an era, and of the tags, an event is there from before; then both wrap.
+/// An old event exists when the era and the tags wrap.
 #[test]
-fn names_stay_apart_where_counters_wrap() {
+fn ids_stay_unique_when_counters_wrap() {
     let mut schedule = Schedule::new();
     let early = schedule.add(1_000_000, u64::MAX).unwrap();
     schedule.next_seq = (1 << 32) - 5_000;
@@ -36,9 +36,9 @@ fn names_stay_apart_where_counters_wrap() {
     assert!(popped.iter().map(|due| due.1).eq(ids));
 }
 
-/// A stale entry whose slot has been used again must not stand for the new event.
+/// A stale entry whose slot was reused must not match the new event.
 #[test]
-fn a_stale_entry_does_not_come_alive() {
+fn a_stale_entry_does_not_match_a_new_event() {
     let mut schedule = Schedule::new();
     let first = schedule.add(10, 'a').unwrap();
     schedule.cancel(first);
@@ -50,7 +50,7 @@ fn a_stale_entry_does_not_come_alive() {
         schedule.cancel(id);
     };
     assert_eq!(schedule.pop_due(15), None);
-    // To and fro: the entry at 20 is stale, although the event is there again.
+    // Moved away and back: the first entry at 20 is stale, although the event is due at 20 again.
     assert!(schedule.reschedule(second, 5) && schedule.reschedule(second, 20));
     assert_eq!(schedule.pop_due(5), None);
     assert_eq!(schedule.next_deadline(), Some(20));

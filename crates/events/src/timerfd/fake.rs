@@ -1,10 +1,10 @@
-//! A wall clock that can be set, under the code that waits for the kernel's.
+//! A settable wall clock for the code that waits for the kernel clock.
 //!
-//! No test may set the machine's clock, and a time namespace has none of its own. So here the
-//! kernel's side of a timerfd is played, for a whole running system: `gettime`, and `settime` with
-//! `TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET` as timerfd_create(2) describes it. The timer
-//! becomes readable when it expires and when the clock is set, and in the latter case refuses once
-//! to be set.
+//! No test may set the system clock, and a time namespace has no wall clock. So this module
+//! imitates the kernel side of a timerfd for a whole running system: `gettime`, and `settime` with
+//! `TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET` as in timerfd_create(2). The timer becomes
+//! readable when it expires and when the clock is set. In the latter case the next `settime` fails
+//! once.
 
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::channel;
@@ -27,9 +27,9 @@ struct State {
     now: u64,
     /// `None` while disarmed.
     expires: Option<u64>,
-    /// The clock was set, and the timer has not been told.
+    /// The clock was set, and the timer has not reported it yet.
     cancelled: bool,
-    /// How often the timer was set.
+    /// The number of times that the timer was set.
     settings: usize,
 }
 
@@ -37,7 +37,7 @@ struct State {
 pub(super) struct FakeClock {
     state: Mutex<State>,
     set: Condvar,
-    /// The other end of what the timer polls.
+    /// The other end of the descriptor that the timer polls.
     ring: OwnedFd,
 }
 
@@ -66,7 +66,7 @@ impl FakeClock {
         Ok(())
     }
 
-    /// Sets the clock, and waits until the system has looked at it and set its timer again.
+    /// Sets the clock, and waits until the system has read it and set its timer again.
     fn set_to(&self, now: u64) {
         let mut state = self.state.lock().unwrap();
         state.now = now;
@@ -78,7 +78,7 @@ impl FakeClock {
         }
     }
 
-    /// Waits until the timer is armed for this time.
+    /// Waits until the timer is armed for a time.
     fn await_timer(&self, at: u64) {
         let mut state = self.state.lock().unwrap();
         while state.expires != Some(at) {
@@ -118,15 +118,15 @@ fn the_wall_clock_is_set_back_a_day_and_forward_a_year() {
     let never = system.add_at(start + 2 * YEAR, say("never")).unwrap();
     clock.await_timer(unix_nanos(soon));
 
-    // A day back: looked at, and gone to sleep again until the same time.
+    // A day back: the system checks and sleeps again until the same time.
     clock.set_to(unix_nanos(start - DAY));
     clock.await_timer(unix_nanos(soon));
     assert_eq!((ran.try_recv().ok(), system.len()), (None, 3));
-    // A delay by the machine's clock takes no notice.
+    // A delay is not affected.
     system.add_after(Duration::from_micros(1), say("delay")).unwrap();
     assert_eq!(ran.recv(), Ok("delay"));
 
-    // A year forward: what has become due runs at once, in order.
+    // A year forward: due events run at once, in order.
     clock.set_to(unix_nanos(start + YEAR));
     assert_eq!((ran.recv(), ran.recv()), (Ok("soon"), Ok("in a year")));
     clock.await_timer(unix_nanos(start + 2 * YEAR));

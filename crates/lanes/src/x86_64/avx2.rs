@@ -7,7 +7,7 @@ use super::vector::{Register, Set};
 use crate::word::{Numbers, function};
 
 /// The instruction set. Two registers that share the execution units are faster with fewer
-/// operations, although the chain is longer.
+/// operations, although the dependency chain is longer.
 #[derive(Clone, Copy)]
 pub(crate) struct Avx2<const ALONE: bool>;
 
@@ -51,24 +51,24 @@ impl<const ALONE: bool> Set<Ymm> for Avx2<ALONE> {
     }
 }
 
-/// `((sum + late) <<< COUNT) + other` in which the result is three operations of one cycle behind
-/// `late`, for a word that has the units for itself.
+/// `((sum + late) <<< COUNT) + other` with only three one-cycle operations between `late` and the
+/// result, for a word that does not share the execution units.
 ///
-/// A rotation is two shifts and a sum, which take two cycles (and so does AMD's one instruction for
-/// it on Zen 4); with the sums before and behind that is four. But a left shift of a sum is the sum
-/// of the left shifts, so that only the right shift has to wait for the first sum:
+/// A rotation is two shifts and a sum, which take two cycles. On Zen 4 the rotate instruction takes
+/// two cycles as well. With the sums before and after it that makes four cycles. But a left shift
+/// of a sum is the sum of the left shifts, so only the right shift waits for the first sum:
 ///
 /// ```text
 /// ((s + l) <<< n) + o  =  ((s << n) + o + (l << n))  +  ((s + l) >> (32 - n))
 /// ```
 ///
-/// In assembly, because the order matters: in this one no operation takes a unit that the longest
+/// In assembly, because the order matters: in this order no operation takes a unit that the longest
 /// chain needs.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn shortest<const COUNT: u32>(sum: Ymm, late: Ymm, other: Ymm) -> Ymm {
     let result;
-    // SAFETY: reads and writes registers alone.
+    // SAFETY: reads and writes registers only.
     unsafe {
         asm!(
             "vpslld {left}, {late}, {n}",

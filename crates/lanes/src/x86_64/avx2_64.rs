@@ -14,7 +14,7 @@ word64! {
     shift: [_mm256_sll_epi64, _mm256_srl_epi64],
     unpack: [_mm256_unpacklo_epi64, _mm256_unpackhi_epi64], row: row4,
 
-    /// All bits of a lane, or none.
+    /// All bits of a lane are set, or none.
     type Mask = __m256i;
 
     #[inline(always)]
@@ -47,13 +47,13 @@ word64! {
     );
 }
 
-/// The rests of inputs of which some have less than eight bytes.
+/// Returns the rests of inputs, some of which have less than eight bytes.
 #[inline(always)]
 fn short_rests<S: Source>(source: &S, first: usize) -> U64x4 {
     U64x4::load(&<[u64; 4]>::load_rest(source, first))
 }
 
-/// The pieces of every other lane, side by side.
+/// Returns the pieces of every other lane in one register.
 #[inline(always)]
 fn row4(piece: impl Fn(usize) -> __m128i) -> __m256i {
     // SAFETY: the ground rule.

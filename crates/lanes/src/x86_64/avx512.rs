@@ -1,4 +1,4 @@
-//! AVX-512 (F, VL and BW): up to sixteen lanes of 32 bits, and logic of three operands.
+//! AVX-512 (F, VL and BW): up to sixteen lanes of 32 bits, with three-operand logic.
 
 use core::arch::asm;
 use core::arch::x86_64::{__m256i as Ymm, __m512i as Zmm, *};
@@ -8,9 +8,9 @@ use crate::word::Numbers;
 
 /// The instruction set, with steps of the fewest operations.
 ///
-/// Ternary logic overwrites an operand, so the compiler copies one that is still needed: c or d as
-/// a rule, but b where b is opaque. On Zen 4 the copy of an old value delays its readers; that of
-/// b, which has just been computed, costs nothing.
+/// Ternary logic overwrites an operand, so the compiler copies one that is still needed. That is
+/// usually `c` or `d`, but `b` if `b` is opaque. On Zen 4 the copy of an old value delays its
+/// readers. The copy of `b`, which was just computed, costs nothing.
 #[derive(Clone, Copy)]
 pub(crate) struct Avx512;
 
@@ -60,8 +60,8 @@ fn call<T>(function: impl FnOnce() -> T) -> T {
     unsafe { call(function) }
 }
 
-/// The same with the shortest steps, for registers that have the units for themselves, where a
-/// rotation takes two cycles.
+/// The same instruction set with the shortest steps, for registers that do not share the execution
+/// units, on CPUs on which a rotation takes two cycles.
 #[derive(Clone, Copy)]
 pub(crate) struct Avx512Shortest;
 
@@ -80,9 +80,9 @@ impl Set<Ymm> for Avx512Shortest {
     }
 }
 
-/// The end of a step in which the result is four operations of one cycle behind `b`: the chain of
-/// [`avx2`](super::avx2) with the step's function before it. Its order matters even more: which
-/// unit an operation waits for is settled as it comes, not when it is ready.
+/// The end of a step with only four one-cycle operations between `b` and the result: the chain of
+/// [`avx2`](super::avx2) after the function of the step. The order matters even more here, because
+/// the CPU assigns an operation to a unit when it is issued, not when it is ready.
 #[target_feature(enable = "avx512f,avx512vl")]
 #[inline]
 fn shortest<const F: i32, const COUNT: u32>(sum: Ymm, b: Ymm, c: Ymm, d: Ymm) -> Ymm {

@@ -1,5 +1,5 @@
-//! AVX-512 (F, VL and BW): eight lanes of 64 bits in 512, rotations, ternary logic, and loads of
-//! single bytes by a mask.
+//! AVX-512 (F, VL and BW): eight lanes of 64 bits, with rotations, ternary logic, and masked loads
+//! of single bytes.
 
 use core::arch::asm;
 use core::arch::x86_64::*;
@@ -12,7 +12,7 @@ use crate::{PICK_ROOM, Source, WORD_LEN, Word64};
 /// The truth table of `a ^ b ^ c` for `vpternlog`.
 const XOR3: i32 = 0x96;
 
-/// That of `a ? b : c`.
+/// The truth table of `a ? b : c`.
 const SELECT: i32 = 0xca;
 
 word64! {
@@ -28,7 +28,7 @@ word64! {
         // SAFETY: the ground rule. The compiler makes the immediate form of a constant count.
         Self(unsafe {
             if count == 32 {
-                // Three registers side by side take 3 % less time on a Zen 4 than by a rotation.
+                // With three registers this is 3 % faster on Zen 4 than a rotation.
                 _mm512_shuffle_epi32::<0b10_11_00_01>(self.0)
             } else {
                 _mm512_rolv_epi64(self.0, _mm512_set1_epi64(i64::from(count)))
@@ -77,8 +77,8 @@ word64! {
 
     #[inline(always)]
     fn rest(self, lengths: Self, above: Self) -> Self {
-        // SAFETY: the ground rule. Of an index the lowest three bits count, so a length looks its
-        // mask up.
+        // SAFETY: the ground rule. Only the lowest three bits of an index count, so a length
+        // selects its mask.
         Self(unsafe {
             let masks = _mm512_sllv_epi64(
                 _mm512_set1_epi64(-1),
@@ -121,10 +121,10 @@ word64! {
     }
 }
 
-/// Numbers in a register.
+/// The number of numbers in a register.
 const AT_ONCE: usize = 16;
 
-/// Numbers within a range, and how many.
+/// The numbers within a range, and their count.
 struct Picked<'p> {
     picked: &'p mut [u32],
     count: usize,
@@ -132,14 +132,14 @@ struct Picked<'p> {
 }
 
 impl Picked<'_> {
-    /// Adds those within the range of up to sixteen numbers.
+    /// Adds those of up to sixteen numbers that are within the range.
     #[inline(always)]
     fn add(&mut self, numbers: &[u32]) {
         let Self { picked, count, range } = self;
         assert!(*count + AT_ONCE <= picked.len());
         let there = u16::MAX >> (AT_ONCE - numbers.len());
-        // SAFETY: the ground rule; only numbers that are there are read, there is room for as many
-        // as a register has, and neither the load nor the store asks for alignment.
+        // SAFETY: the ground rule. Only existing numbers are read, there is room for a whole
+        // register, and neither the load nor the store requires alignment.
         unsafe {
             let some = _mm512_maskz_loadu_epi32(there, numbers.as_ptr().cast());
             let first = _mm512_set1_epi32(range.start().cast_signed());
@@ -152,7 +152,7 @@ impl Picked<'_> {
     }
 }
 
-/// The rests of inputs of which some have less than eight bytes.
+/// Returns the rests of inputs, some of which have less than eight bytes.
 #[inline(always)]
 fn short_rests<S: Source>(source: &S, first: usize) -> U64x8 {
     let lengths = source.lengths::<U64x8>(first);
@@ -165,14 +165,14 @@ fn short_rests<S: Source>(source: &S, first: usize) -> U64x8 {
     rests
 }
 
-/// In the lowest sixteen bits of each a bit for each of the bytes from `from` on that an input of
-/// so many bytes has.
+/// Returns in the lowest sixteen bits of each mask one bit for each byte from `from` on that an
+/// input of that length has.
 #[inline(always)]
 fn masks(lengths: U64x8, from: U64x8) -> [u64; 8] {
     // SAFETY: the ground rule.
     let masks = U64x8(unsafe {
         let left = _mm512_sub_epi64(_mm512_max_epu64(lengths.0, from.0), from.0);
-        // Where there are 64 or more, the bit is shifted out, and all bits are set below.
+        // For 64 or more the bit is shifted out, and all lower bits are set.
         let next = _mm512_sllv_epi64(_mm512_set1_epi64(1), left);
         _mm512_sub_epi64(next, _mm512_set1_epi64(1))
     });
@@ -181,16 +181,17 @@ fn masks(lengths: U64x8, from: U64x8) -> [u64; 8] {
     lanes
 }
 
-/// Those of the sixteen bytes of an input from `from` on for which the mask has a bit, and zeros.
+/// Returns the sixteen bytes of an input from `from` on, with zeros for bytes that are not in the
+/// mask.
 #[inline(always)]
 fn some_of_pair(input: &[u8], from: usize, mask: u64) -> __m128i {
     debug_assert!((0..16).all(|byte| mask >> byte & 1 == 0 || from + byte < input.len()));
-    // SAFETY: the ground rule; what the mask leaves out is not read, and the functions above set
-    // its bits for bytes that are there alone.
+    // SAFETY: the ground rule. Bytes that are not in the mask are not read, and the functions above
+    // set only bits of existing bytes.
     unsafe { _mm_maskz_loadu_epi8(mask as __mmask16, input.as_ptr().wrapping_add(from).cast()) }
 }
 
-/// The pieces of every other lane, side by side.
+/// Returns the pieces of every other lane in one register.
 #[inline(always)]
 fn row8(piece: impl Fn(usize) -> __m128i) -> __m512i {
     // SAFETY: the ground rule.

@@ -1,8 +1,11 @@
-//! How many cycles a vector operation takes: one, as on Intel's CPUs; one, but two for a rotation,
-//! as on AMD's Zen 4; or two for each, as on AMD's Zen 5, where two start in each cycle.
+//! How many cycles a vector operation takes:
 //!
-//! Few streams are bound by that latency. A step of MD5 in one register of AVX-512 is a chain of
-//! ternary logic, sum, rotation and sum, in one lane as in four. Cycles for a step:
+//! - one, as on Intel CPUs;
+//! - one, but two for a rotation, as on AMD Zen 4;
+//! - two, as on AMD Zen 5, where two operations start in each cycle.
+//!
+//! This latency limits the speed of few streams. A step of MD5 in one register of AVX-512 is a
+//! chain of ternary logic, sum, rotation and sum, in one lane as in four. Cycles for a step:
 //!
 //! | | one scalar chain | one register | one register with the shortest step |
 //! |---|---|---|---|
@@ -10,12 +13,12 @@
 //! | rotations two (Zen 4, family 19h, measured) | 4.53 | 5.6 | 4.03 |
 //! | each two (Zen 5, family 1Ah, measured) | 4.52 | 8.6 | |
 //!
-//! So a register is the fastest from the first stream on, except on Zen 5, where up to four streams
-//! are fastest in scalar lanes (four of them take 7.4 cycles for a step, three 5.3).
+//! So one register is fastest even for a single stream. The exception is Zen 5, where up to four
+//! streams are fastest in scalar lanes (5.3 cycles per step for three, 7.4 for four).
 //!
-//! Many streams fill the cycles in which one chain waits. Two sets of 512 bits, enough for CPUs
-//! with a latency of one, take 8.4 cycles a step on Zen 5 and leave half of the units idle; four
-//! take 10.9, which is 1.56 times as many lanes in the same time.
+//! Many streams fill the cycles in which one chain waits. Two sets of 512 bits are enough for CPUs
+//! with a latency of one. On Zen 5 they take 8.4 cycles per step and leave half of the units idle.
+//! Four sets take 10.9 cycles there, so they hash 56 % more lanes in the same time.
 
 use core::arch::x86_64::__cpuid;
 use core::sync::atomic::{AtomicU8, Ordering::Relaxed};
@@ -27,33 +30,34 @@ const ZEN_4: u32 = 0x19;
 /// AMD's family 1Ah: Zen 5.
 const ZEN_5: u32 = 0x1a;
 
-/// How many cycles a vector operation takes.
+/// The number of cycles of a vector operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Latency {
-    /// One.
+    /// One cycle.
     One = 1,
-    /// One, but for those of AVX-512 that rotate words of 32 bits.
+    /// One cycle, but two for rotations of 32-bit words in AVX-512.
     TwoToRotate,
-    /// Two.
+    /// Two cycles.
     Two,
 }
 
-/// That of this CPU as a number; 0 before it has been asked.
+/// The latency of this CPU as a number, or 0 before it was detected.
 static ANSWER: AtomicU8 = AtomicU8::new(0);
 
 impl Latency {
-    /// All.
+    /// All latencies.
     pub const ALL: [Self; 3] = [Self::One, Self::TwoToRotate, Self::Two];
 
-    /// Lets this process choose as a CPU of this latency would. For tests, since what is chosen on
-    /// other CPUs would never run on this one. Backends that are there already stay as they are.
+    /// Makes this process choose backends as on a CPU of this latency. For tests, which would
+    /// otherwise never run the choices for other CPUs. Existing [`Backend`](crate::Backend) values
+    /// do not change.
     pub fn pretend(self) {
         ANSWER.store(self as u8, Relaxed);
         Backend::forget_best();
     }
 
-    /// Asks once: CPUID takes microseconds under a hypervisor.
+    /// Asks the CPU only once, because CPUID takes microseconds under a hypervisor.
     pub(crate) fn of_this_cpu() -> Self {
         let answer = ANSWER.load(Relaxed);
         Self::ALL.into_iter().find(|latency| *latency as u8 == answer).unwrap_or_else(|| {
@@ -68,7 +72,7 @@ impl Latency {
     }
 }
 
-/// The family of an AMD CPU; `None` for other makers.
+/// Returns the family of an AMD CPU, or `None` for other vendors.
 #[allow(unused_unsafe, reason = "`__cpuid` is unsafe to call up to Rust 1.92, and safe since")]
 fn amd_family() -> Option<u32> {
     // SAFETY: every x86-64 has CPUID and its leaf 0 ...

@@ -1,11 +1,11 @@
 //! The instruction sets of x86-64.
 //!
-//! **The ground rule of every `unsafe` here.** The words of this folder are private to the crate
-//! and are named only in the table of `backend.rs`, so that kernels run with them only through a
-//! [`Backend`](crate::Backend), which exists only where the CPU was found to have the features that
-//! the table says. So whoever executes one of their methods has proved that the CPU has the
-//! instructions. The methods are `#[inline(always)]` and compile as part of the functions that
-//! enable them: `call` of the words.
+//! **The ground rule of every `unsafe` here.** The words of this module are private to the crate
+//! and are named only in the table of `backend.rs`. So kernels run with them only through a
+//! [`Backend`](crate::Backend), and a `Backend` exists only if the CPU has the features in the
+//! table. So every call of a method of a word runs on a CPU with its instructions. The methods are
+//! `#[inline(always)]` and compile as part of the function that enables the instructions, `call` of
+//! the word.
 
 pub(crate) mod avx2;
 pub(crate) mod avx2_64;

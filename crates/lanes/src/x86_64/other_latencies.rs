@@ -1,5 +1,5 @@
-//! For tests alone: all tests of a binary again as on CPUs of other latencies, in processes of
-//! their own. Each of these tests must begin with [`pretend`].
+//! For tests only: runs all tests of a binary again as on CPUs of other latencies, in child
+//! processes. Each of these tests must start with [`pretend`].
 
 use std::env;
 use std::process::Command;
@@ -8,7 +8,7 @@ use super::latency::Latency;
 
 const VARIABLE: &str = "LANESUM_TEST_LATENCY";
 
-/// In a child of [`test_each`]: chooses as such a CPU would.
+/// Chooses backends as a CPU of the latency to test would, in a child process of [`test_each`].
 pub fn pretend() {
     if let Ok(name) = env::var(VARIABLE) {
         let is_named = |latency: &Latency| format!("{latency:?}") == name;
@@ -16,10 +16,10 @@ pub fn pretend() {
     }
 }
 
-/// The test that runs the others.
+/// Runs all other tests once for each latency.
 ///
 /// # Panics
-/// When one of them fails.
+/// Panics if a test fails.
 pub fn test_each() {
     if env::var_os(VARIABLE).is_some() {
         return;

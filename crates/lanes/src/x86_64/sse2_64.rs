@@ -16,13 +16,13 @@ word64! {
 
     type Mask = [bool; 2];
 
-    /// There is no comparison of 64 bits.
+    /// SSE2 has no comparison of 64-bit numbers.
     #[inline(always)]
     fn more_than(self, other: Self) -> [bool; 2] {
         self.lanes().more_than(other.lanes())
     }
 
-    /// There is no shift by another count in each lane.
+    /// SSE2 has no shift by a different count in each lane.
     #[inline(always)]
     fn below(self, counts: Self, above: Self) -> Self {
         Self::load(&self.lanes().below(counts.lanes(), above.lanes()))
@@ -35,7 +35,7 @@ word64! {
         Self(unsafe { _mm_or_si128(_mm_and_si128(mask.0, yes.0), _mm_andnot_si128(mask.0, no.0)) })
     }
 
-    /// There is no shift by another count in each lane.
+    /// SSE2 has no shift by a different count in each lane.
     #[inline(always)]
     fn load_rest<S: Source>(source: &S, first: usize) -> Self {
         Self::load(&<[u64; 2]>::load_rest(source, first))
@@ -56,7 +56,7 @@ impl U64x2 {
     }
 }
 
-/// The pieces of every other lane.
+/// Returns the pieces of every other lane.
 #[inline(always)]
 fn row2(piece: impl Fn(usize) -> __m128i) -> __m128i {
     piece(0)

@@ -1,4 +1,4 @@
-//! Words of the registers of an instruction set: how they are loaded, transposed and stored.
+//! Words in SIMD registers: how they are loaded, transposed and stored.
 
 use core::arch::x86_64::*;
 use core::marker::PhantomData;
@@ -10,11 +10,11 @@ use crate::word::{Numbers, sealed::Sealed};
 
 /// A register of 128, 256 or 512 bits. The ground rule of [`x86_64`](super) holds for all methods.
 pub(crate) trait Register: Numbers {
-    /// The numbers of the low halves of two registers alternately, and those of the high halves, in
-    /// each piece of 128 bits by itself.
+    /// Interleaves the numbers of the low halves of two registers, and those of the high halves,
+    /// within each piece of 128 bits.
     fn interleave(self, other: Self) -> [Self; 2];
 
-    /// Makes four columns of four rows, in each piece of 128 bits by itself.
+    /// Transposes four rows to four columns, within each piece of 128 bits.
     #[inline(always)]
     fn columns([r0, r1, r2, r3]: [Self; 4]) -> [Self; 4] {
         let ([a, c], [b, d]) = (r0.interleave(r2), r1.interleave(r3));
@@ -23,10 +23,10 @@ pub(crate) trait Register: Numbers {
     }
 }
 
-/// An instruction set by what words of a register take of it.
+/// The operations of an instruction set that words of a register use.
 pub(crate) trait Set<R>: Copy {
-    /// Whether a word has the units for itself, so that its steps wait for each other alone. Others
-    /// share them with a word beside them.
+    /// Whether a word does not share the execution units, so its steps wait only for each other.
+    /// Other words share them with a second word.
     const ALONE: bool;
 
     /// [`Word::end_step`].
@@ -36,24 +36,24 @@ pub(crate) trait Set<R>: Copy {
     fn call<T>(function: impl FnOnce() -> T) -> T;
 }
 
-/// A word of so many lanes in a register, which may have places for more. Of one lane all places
-/// hold the same number, since that takes no instruction more.
+/// A word in a register, which may have room for more lanes. In a word of one lane all places hold
+/// the same number, because that takes no additional instruction.
 #[derive(Clone, Copy)]
 pub(crate) struct Vector<R, S, const LANES: usize>(R, PhantomData<S>);
 
 impl<R: Register, S, const LANES: usize> Vector<R, S, LANES> {
-    /// Pieces of 16 bytes that a register has place for.
+    /// The number of 16-byte pieces in a register.
     const PIECES: usize = size_of::<R>() / 16;
 
-    /// Quarters of a block that four registers hold: of four lanes one or two, of eight two.
+    /// The number of quarters of a block that four registers hold.
     const QUARTERS: usize = if Self::PIECES == 1 { 1 } else { 2 };
-    /// The lanes whose quarters they hold.
+    /// The number of lanes whose quarters they hold.
     const SHUFFLED_LANES: usize = 4 * Self::PIECES / Self::QUARTERS;
-    /// How often they are filled for a block.
+    /// The number of times that they are filled for a block.
     const SHUFFLED_PARTS: usize = LANES / Self::SHUFFLED_LANES * 4 / Self::QUARTERS;
 
-    /// Makes one of these parts ready by shuffles. Both halves of a lane follow each other, so that
-    /// its line of the cache is read while it is there.
+    /// Transposes one of these parts by shuffles. Both halves of a lane follow each other, so that
+    /// its cache line is read while it is in the cache.
     #[inline(always)]
     fn shuffle(row: BlockRow<'_>, ready: &mut Transposed, first: usize, part: usize) {
         let first = first + part * Self::QUARTERS / 4 * Self::SHUFFLED_LANES;
@@ -66,12 +66,12 @@ impl<R: Register, S, const LANES: usize> Vector<R, S, LANES> {
                 row.bytes(first + lane + lanes, 16 * quarter)
             },
         );
-        // By value: through references the compiler would keep the columns in memory.
+        // By value, because the compiler would keep the columns in memory behind references.
         for (column, register) in columns.into_iter().enumerate() {
             for piece in 0..Self::PIECES {
                 let (lanes, quarter) = place(piece);
                 let words = &mut ready.0[4 * quarter + column][first + lanes..][..4];
-                // SAFETY: a piece has four words, and the store asks for no alignment.
+                // SAFETY: a piece has four words, and the store does not require alignment.
                 unsafe { _mm_storeu_si128(words.as_mut_ptr().cast(), piece_of(&register, piece)) };
             }
         }
@@ -125,7 +125,7 @@ impl<R: Register, S: Set<R>, const LANES: usize> Word for Vector<R, S, LANES> {
         let columns = R::columns([a.0, b.0, c.0, d.0]);
         for (lane, row) in rows[..LANES].iter_mut().enumerate() {
             let piece = piece_of(&columns[lane % 4], lane / 4);
-            // SAFETY: a piece has 16 bytes, and the store asks for no alignment.
+            // SAFETY: a piece has 16 bytes, and the store does not require alignment.
             unsafe { _mm_storeu_si128(row.as_mut_ptr().cast(), piece) };
         }
     }
@@ -136,15 +136,14 @@ impl<R: Register, S: Set<R>, const LANES: usize> Word for Vector<R, S, LANES> {
             return Self::splat(row.word(first, number));
         }
         let words = ready.0[number][first..][..4 * Self::PIECES].as_ptr();
-        // SAFETY: the slice has as many words, and they are written: the feed says so.
+        // SAFETY: the slice has as many words, and the feed guarantees that they are written.
         Self(unsafe { words.cast::<R>().read_unaligned() }, PhantomData)
     }
 
-    /// Where a word has the units for itself, without any vector operation: two words of each lane
-    /// in each of eight parts. A shuffle that is ready before an operation of the chain takes the
-    /// unit that this needs next, as shifts have but two. Eight bytes are loaded instead, and
-    /// stored as two times four: when a vector of them is loaded, hundreds of cycles later, they
-    /// are in the cache.
+    /// A word that does not share the units transposes without vector operations: two words of each
+    /// lane in each of eight parts. A shuffle could take one of the two units that the shifts of
+    /// the chain need next. Instead eight bytes are loaded and stored as two times four. When a
+    /// vector of them is loaded hundreds of cycles later, they are in the cache.
     #[inline(always)]
     fn transpose(row: BlockRow<'_>, ready: &mut Transposed, first: usize, part: usize) {
         if !S::ALONE {
@@ -154,15 +153,15 @@ impl<R: Register, S: Set<R>, const LANES: usize> Word for Vector<R, S, LANES> {
             let pair = u64::from_le_bytes(*row.bytes(lane, 8 * part));
             for (word, number) in [pair as u32, (pair >> 32) as u32].into_iter().enumerate() {
                 let place = ready.0[2 * part + word][lane].as_mut_ptr();
-                // Volatile: of other stores the compiler makes one of a vector, with more shuffles
-                // than there were.
-                // SAFETY: the place is borrowed.
+                // Volatile, because the compiler would otherwise merge the stores into a vector
+                // store with more shuffles. SAFETY: the place is borrowed mutably.
                 unsafe { place.write_volatile(number) };
             }
         }
     }
 
-    /// By shuffles, since what is stored in pieces is not in the cache yet when it is loaded.
+    /// By shuffles, because bytes stored in pieces are not in the cache yet when they are loaded at
+    /// once.
     #[inline(always)]
     fn transpose_all(row: BlockRow<'_>, ready: &mut Transposed, first: usize) {
         for part in 0..Self::SHUFFLED_PARTS {
@@ -176,15 +175,15 @@ impl<R: Register, S: Set<R>, const LANES: usize> Word for Vector<R, S, LANES> {
     }
 }
 
-/// Four columns of four rows, of which each has its pieces side by side in a register: piece
-/// `piece(row, place)` at each place.
+/// Returns four columns of four rows. A register holds the pieces of a row: `piece(row, place)` at
+/// each place.
 #[inline(always)]
 fn columns_of<'a, R: Register>(piece: impl Fn(usize, usize) -> &'a [u8; 16]) -> [R; 4] {
     let mut rows = [R::splat(0); 4];
     for (number, row) in rows.iter_mut().enumerate() {
         for place in 0..size_of::<R>() / 16 {
-            // SAFETY: SSE2 is part of x86-64; the load asks for no alignment, and the register has
-            // so many pieces.
+            // SAFETY: SSE2 is part of x86-64. The load does not require alignment, and the register
+            // has that many pieces.
             unsafe {
                 let loaded = _mm_loadu_si128(piece(number, place).as_ptr().cast());
                 (&raw mut *row).cast::<__m128i>().add(place).write(loaded);
@@ -194,10 +193,10 @@ fn columns_of<'a, R: Register>(piece: impl Fn(usize, usize) -> &'a [u8; 16]) -> 
     R::columns(rows)
 }
 
-/// A piece of a register.
+/// Returns a piece of a register.
 #[inline(always)]
 fn piece_of<R: Register>(register: &R, piece: usize) -> __m128i {
     assert!(piece < size_of::<R>() / 16);
-    // SAFETY: the register has so many pieces.
+    // SAFETY: the register has that many pieces.
     unsafe { (&raw const *register).cast::<__m128i>().add(piece).read() }
 }

@@ -1,4 +1,4 @@
-//! What the words of 64 bits of all three instruction sets share.
+//! The code that the 64-bit words of all three instruction sets share.
 
 use core::arch::x86_64::*;
 
@@ -7,9 +7,9 @@ use crate::WORD_LEN;
 /// Implements [`Word64`](crate::Word64) for a type around one register. The ground rule of
 /// `x86_64/mod.rs` holds here as well.
 ///
-/// Two words of each lane, which lie side by side in memory, are put into two rows, the lanes with
-/// even numbers into one and those with odd numbers into the other, so that unpacking low and high
-/// halves makes a word of all lanes each.
+/// Two adjacent words of each lane are loaded into two rows: lanes with even numbers into one, and
+/// lanes with odd numbers into the other. Unpacking the low and high halves then gives one word of
+/// all lanes each.
 macro_rules! word64 {
     (
         $name:ident, $register:ident, $lanes:literal,
@@ -41,16 +41,16 @@ macro_rules! word64 {
             #[inline(always)]
             fn load(values: &[u64]) -> Self {
                 let values: &[u64; $lanes] = values[..$lanes].try_into().expect("as many");
-                // SAFETY: the ground rule; the array is as long as the register, and the load
-                // asks for no alignment.
+                // SAFETY: the ground rule. The array is as long as the register, and the load does
+                // not require alignment.
                 Self(unsafe { $load(values.as_ptr().cast()) })
             }
 
             #[inline(always)]
             fn store(self, values: &mut [u64]) {
                 let values: &mut [u64; $lanes] = (&mut values[..$lanes]).try_into().expect("as many");
-                // SAFETY: the ground rule; the array is as long as the register, and the store
-                // asks for no alignment.
+                // SAFETY: the ground rule. The array is as long as the register, and the store does
+                // not require alignment.
                 unsafe { $store(values.as_mut_ptr().cast(), self.0) }
             }
 
@@ -93,7 +93,7 @@ macro_rules! word64 {
         }
 
         impl $name {
-            /// The low halves and the high halves of a register of 128 bits for each lane.
+            /// Returns the low and the high halves of one 128-bit register per lane.
             #[inline(always)]
             fn halves(lane: impl Fn(usize) -> __m128i) -> [Self; 2] {
                 let even = $row(|piece| lane(2 * piece));
@@ -106,23 +106,24 @@ macro_rules! word64 {
 }
 pub(super) use word64;
 
-/// Sixteen bytes.
+/// Loads sixteen bytes.
 #[inline(always)]
 pub(super) fn pair(bytes: &[u8; 2 * WORD_LEN]) -> __m128i {
-    // SAFETY: SSE2 is part of x86-64; the array has 16 bytes, and the load asks for no alignment.
+    // SAFETY: SSE2 is part of x86-64. The array has 16 bytes, and the load does not require
+    // alignment.
     unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) }
 }
 
-/// A word in the low half.
+/// Loads a word into the low half.
 #[inline(always)]
 pub(super) fn number(bytes: &[u8; WORD_LEN]) -> __m128i {
-    // SAFETY: SSE2 is part of x86-64; the array has eight bytes, and the load asks for no
+    // SAFETY: SSE2 is part of x86-64. The array has eight bytes, and the load does not require
     // alignment.
     unsafe { _mm_loadl_epi64(bytes.as_ptr().cast()) }
 }
 
-/// [`Word64::load_rest`](crate::Word64::load_rest) by a shift of the last eight bytes, where there
-/// are so many.
+/// [`Word64::load_rest`](crate::Word64::load_rest) by a shift of the last eight bytes, for inputs
+/// with at least eight bytes.
 macro_rules! rest_by_shift {
     ($shift:ident, $and:ident, $sub:ident, $splat:ident, $short:path) => {
         #[inline(always)]
@@ -139,7 +140,7 @@ macro_rules! rest_by_shift {
 }
 pub(super) use rest_by_shift;
 
-/// Loads what has no other way in lanes of its own, one by one.
+/// Loads the lanes one by one, for instruction sets without a faster way.
 macro_rules! one_by_one {
     ($lanes:literal) => {
         #[inline(always)]
@@ -155,8 +156,7 @@ macro_rules! one_by_one {
 }
 pub(super) use one_by_one;
 
-/// The rotations and xors that AVX-512 has instructions for, made of shifts, shuffles and logic
-/// where it is missing.
+/// Rotations and three-operand xors made of shifts, shuffles and logic, for CPUs without AVX-512.
 macro_rules! shifts_and_logic_64 {
     ($left:ident, $right:ident, $or:ident, $xor:ident, $shuffle32:ident) => {
         #[inline(always)]

@@ -1,8 +1,8 @@
 //! Manifests of BagIt, RFC 8493 section 2.1.3: `digest  data/path`.
 //!
-//! Carriage returns, newlines and percent signs of a name are percent-encoded, and nothing else
-//! is. bagit.py 1.9 and others do not encode the percent sign, so a name that looks encoded may be
-//! as it stands; [`Record::raw_name`] has that.
+//! Only carriage returns, newlines and percent signs of a name are percent-encoded. bagit.py 1.9
+//! and other programs do not encode the percent sign, so a name that looks encoded may be literal.
+//! [`Record::raw_name`] holds the literal name.
 
 use std::borrow::Cow;
 
@@ -14,7 +14,7 @@ const NAME: &str = "bagit";
 
 /// The manifest of a bag.
 ///
-/// It does not say its algorithm, the name of its file does: read it with
+/// The algorithm is in the name of the file, not in the lines. Read a manifest with
 /// [`Dialect::untagged_as`].
 ///
 /// ```
@@ -37,7 +37,7 @@ pub struct BagIt {
 }
 
 impl BagIt {
-    /// A manifest of this dialect.
+    /// Makes a manifest of a dialect.
     #[must_use]
     pub const fn new(dialect: Dialect) -> Self {
         Self { dialect }
@@ -73,7 +73,7 @@ impl Format for BagIt {
         Ok(())
     }
 
-    /// A manifest looks like lines of md5sum, so nothing in it tells: the name of its file does.
+    /// A manifest looks like a list of md5sum. Only the name of the file identifies it.
     fn detect(&self, _: &[u8]) -> bool {
         false
     }
@@ -106,19 +106,20 @@ impl Format for BagIt {
     }
 }
 
-/// Digest and name, as they stand.
+/// Returns the digest and the name, without decoding.
 fn read(text: &[u8], algorithms: Algorithms) -> Result<(Digest, &[u8]), Wrong> {
     let no_line = Wrong::Form(NAME);
     let end = text.iter().position(|&byte| is_blank(byte)).ok_or(no_line)?;
     let read = |algorithm| digits::read(algorithm, &text[..end], false);
     let digest = algorithms.iter().find_map(read).ok_or(no_line)?;
-    // Of md5sum, which tools of before the RFC called: bagit.py passes over it as well.
+    // The star of md5sum, which tools older than the RFC used. bagit.py skips it as well.
     let name = skip_blanks(&text[end..]);
     let name = name.strip_prefix(b"*").unwrap_or(name);
     if name.is_empty() || name.contains(&0) { Err(Wrong::Name) } else { Ok((digest, name)) }
 }
 
-/// The name with its carriage returns, newlines and percent signs; owned where there were any.
+/// Decodes carriage returns, newlines and percent signs of a name. The result is owned if there
+/// were any.
 fn decode(raw: &[u8]) -> Cow<'_, [u8]> {
     let mut name = Vec::new();
     let mut rest = raw;
@@ -166,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn blanks_between_digest_and_name_are_any() {
+    fn any_blanks_may_separate_digest_and_name() {
         let mut list = BagIt::new(Dialect::untagged_as(Algorithm::Crc32));
         for line in ["352441c2 data/a", "352441C2 \t data/a\r", "352441c2 *data/a"] {
             let Line::Record { record, .. } = list.next(line.as_bytes()) else { panic!("{line}") };

@@ -1,30 +1,31 @@
-//! What formats cannot say.
+//! The error for records that a format cannot hold.
 
 use std::fmt;
 
 use crate::{Algorithm, Algorithms};
 
-/// Why a list of some format cannot hold something. The file's name is the caller's to add.
+/// The reason why a list of some format cannot hold a record or a setting. The caller adds the name
+/// of the file.
 #[derive(Clone, Copy, Debug, thiserror::Error, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CannotHold {
-    /// A digest of an algorithm that the format does not have.
+    /// The format does not support the algorithm of a digest.
     #[error("the format {format} holds only {}, not {algorithm}", Names(*.known))]
     Algorithm {
         /// The name of the format.
         format: &'static str,
         /// The algorithm.
         algorithm: Algorithm,
-        /// Those that it can hold.
+        /// The algorithms that the format supports.
         known: Algorithms,
     },
-    /// Digests of several algorithms, or of none.
+    /// The record has digests of several algorithms, or of none.
     #[error("the format {0} holds exactly one digest of each file")]
     NotOne(&'static str),
-    /// No digest of the file is known.
+    /// The record has no digest.
     #[error("no digest, and the format {0} needs one")]
     NoDigest(&'static str),
-    /// The digest of this algorithm is not known, and the list has a column for it.
+    /// The list has a column for an algorithm, and the record has no digest of it.
     #[error("no {algorithm} digest, and the format {format} needs it")]
     Lacks {
         /// The name of the format.
@@ -32,7 +33,7 @@ pub enum CannotHold {
         /// The algorithm.
         algorithm: Algorithm,
     },
-    /// The size is not known.
+    /// The record has no size.
     #[error("no size, and the format {0} needs it")]
     NoSize(&'static str),
     /// The name cannot be written.
@@ -40,24 +41,24 @@ pub enum CannotHold {
     Name {
         /// The name of the format.
         format: &'static str,
-        /// What is the matter with the name, behind "a name".
+        /// The problem of the name, as text after "a name".
         what: &'static str,
     },
     /// The name is empty.
     #[error("the format {0} cannot hold an empty name")]
     EmptyName(&'static str),
-    /// Digests are in hexadecimal there and nothing else.
+    /// The format supports hexadecimal digests only.
     #[error("the format {0} cannot hold base64")]
     Base64(&'static str),
-    /// Lines end with newlines there and nothing else.
+    /// The format supports newlines as line endings only.
     #[error("lines of the format {0} cannot end with NUL")]
     NulEnding(&'static str),
-    /// Lists of the format are read and not written.
+    /// The format can be read but not written.
     #[error("the format {0} can only be read")]
     ReadOnly(&'static str),
 }
 
-/// Algorithms as a sentence names them.
+/// Writes algorithms as a sentence lists them.
 struct Names(Algorithms);
 
 impl fmt::Display for Names {
@@ -72,7 +73,7 @@ impl fmt::Display for Names {
     }
 }
 
-/// The one digest of a record.
+/// Returns the single digest of a record.
 pub(super) fn the_digest<'r>(
     format: &'static str,
     record: &'r crate::Record<'_>,
@@ -84,7 +85,7 @@ pub(super) fn the_digest<'r>(
     }
 }
 
-/// Whether there is one algorithm, of those that a format knows.
+/// Checks that there is a single algorithm, and that the format supports it.
 pub(super) fn one_of(
     format: &'static str,
     algorithms: Algorithms,
@@ -94,7 +95,7 @@ pub(super) fn one_of(
     if algorithms.iter().count() == 1 { Ok(()) } else { Err(CannotHold::NotOne(format)) }
 }
 
-/// Whether a format knows all the algorithms.
+/// Checks that a format supports all the algorithms.
 pub(super) fn all_of(
     format: &'static str,
     algorithms: Algorithms,

@@ -1,9 +1,9 @@
-//! CSV as RFC 4180 has it, under a header: `path,size,modified,md5`.
+//! CSV (RFC 4180) with a header: `path,size,modified,md5`.
 //!
-//! Columns are found by their names, in any order, and those of other names are passed over.
-//! PowerShell's `Get-FileHash | Export-Csv` says in columns of their own what the digest is of. A
-//! cell with a comma, a quotation mark or the end of a line in it stands between quotation marks,
-//! so a record may be several lines. Names are bytes there, too: RFC 4180 says nothing of UTF-8.
+//! Columns are found by name, in any order, and unknown columns are ignored. `Get-FileHash |
+//! Export-Csv` of PowerShell has a column with the algorithm of the digest. A cell that contains a
+//! comma, a quotation mark or a line end is quoted, so a record may span several lines. File names
+//! are bytes here as well, because RFC 4180 does not require UTF-8.
 
 use std::borrow::Cow;
 
@@ -15,7 +15,7 @@ use crate::{Algorithm, Algorithms, Dialect, Record, Time, digits};
 
 const NAME: &str = "csv";
 
-/// What the column of names may be called; the first is written.
+/// The accepted titles of the column of file names. The first one is written.
 const PATH: [&str; 4] = ["path", "filename", "file", "name"];
 
 /// A list in CSV.
@@ -43,23 +43,23 @@ pub struct Csv {
     algorithms: Algorithms,
     writes_size: bool,
     writes_modified: bool,
-    /// Whether what was read last ends between quotation marks.
+    /// Whether the last bytes read end within quotation marks.
     is_quoted: bool,
-    /// Whether what was read last ends with a newline.
+    /// Whether the last bytes read end with a newline.
     is_ended: bool,
     header: Header,
     reader: Reader,
-    /// The cells of a record, one after another, and where each of them ends.
+    /// The joined cells of a record, and the end of each cell.
     cells: Vec<u8>,
     ends: Vec<usize>,
 }
 
-/// The first record that is read.
+/// The header, which is the first record.
 #[derive(Clone, Debug)]
 enum Header {
     Unread,
     Columns(Vec<Column>),
-    /// It was told what is wrong with it: nothing can be read.
+    /// The header is invalid and was reported, so no record can be read.
     Wrong,
 }
 
@@ -69,14 +69,14 @@ enum Column {
     Size,
     Modified,
     Digest(Algorithm),
-    /// Of which algorithm the digest in the column `Hash` is.
+    /// The algorithm of the digest in the column `Hash`.
     Algorithm,
     Hash,
     Other,
 }
 
 impl Column {
-    /// What it says where one of two that belong together is not there, or there twice.
+    /// The error if one of two columns that belong together is missing or repeated.
     const fn alone(self) -> Self {
         match self {
             Self::Algorithm | Self::Hash => Self::Other,
@@ -85,19 +85,19 @@ impl Column {
     }
 }
 
-/// What the title of a column of digests or sizes may have in it.
+/// Words that the title of a column of digests or sizes may contain.
 const OF_DIGESTS: [&[u8]; 7] = [b"md5", b"sha", b"hash", b"crc", b"checksum", b"digest", b"size"];
 
 fn has_any(cell: &[u8], words: &[&[u8]]) -> bool {
     words.iter().any(|word| memchr::memmem::find(cell, word).is_some())
 }
 
-/// A cell without the quotation marks around it.
+/// Returns a cell without the surrounding quotation marks.
 fn unquoted(cell: &[u8]) -> &[u8] {
     cell.strip_prefix(b"\"").and_then(|cell| cell.strip_suffix(b"\"")).unwrap_or(cell)
 }
 
-/// Whether a cell may be a column's title: a word or two.
+/// Returns whether a cell may be a column title: one or two words.
 fn is_title(cell: &[u8]) -> bool {
     let is_of_words = |byte: &u8| byte.is_ascii_alphanumeric() || b" _-".contains(byte);
     cell.len() <= 32
@@ -106,7 +106,7 @@ fn is_title(cell: &[u8]) -> bool {
 }
 
 impl Csv {
-    /// A list of this dialect.
+    /// Makes a list of a dialect.
     #[must_use]
     pub fn new(dialect: Dialect) -> Self {
         Self {
@@ -123,16 +123,16 @@ impl Csv {
         }
     }
 
-    /// The same, with these columns where it is written.
+    /// Returns the format with the columns to write.
     #[must_use]
     pub fn writing(self, algorithms: Algorithms, size: bool, modified: bool) -> Self {
         Self { algorithms, writes_size: size, writes_modified: modified, ..self }
     }
 
-    /// Splits a record into its cells; whether it is one.
+    /// Splits a record into its cells. Returns whether it is valid.
     fn split(&mut self, text: &[u8], cells: usize) -> Result<(), Wrong> {
         let Self { reader, .. } = self;
-        // One more of each than a good record needs.
+        // Room for one more cell than a valid record has.
         if self.cells.len() <= text.len() {
             self.cells.resize(text.len() + 1, 0);
         }
@@ -166,7 +166,7 @@ impl Csv {
         &self.cells[start..self.ends[index]]
     }
 
-    /// The columns of a header.
+    /// Returns the columns of a header.
     fn columns(&mut self, text: &[u8]) -> Result<Vec<Column>, Wrong> {
         self.split(text, 1 + memchr::memchr_iter(b',', text).count())?;
         let columns: Vec<_> = (0..self.ends.len()).map(|index| self.column(index)).collect();
@@ -214,8 +214,8 @@ impl Csv {
         name.parse().ok().filter(|&it| self.dialect.tagged.contains(it))
     }
 
-    /// Whether a list that nothing else tells begins as a table does whose header this format does
-    /// not know, or that has none: then that is what is to be told. No line of it is one of a list.
+    /// Returns whether a list of unknown format starts like a table with an unknown or missing
+    /// header. Then the header is reported. No line of such a list may be a line of another format.
     pub(super) fn is_almost(dialect: Dialect, head: &[u8]) -> bool {
         let ending = dialect.ending();
         let lines = || head.split(|&byte| byte == ending.byte());
@@ -237,7 +237,7 @@ impl Csv {
             let is_header = first.iter().all(|cell| is_title(cell))
                 && first.iter().any(|cell| has_any(cell, &[b"path", b"name", b"file"]))
                 && first.iter().any(|cell| has_any(cell, &OF_DIGESTS));
-            // In whatever language its titles are.
+            // In any language.
             let has_digests = second.len() == first.len() && second.iter().any(is_digest);
             first.len() > 1 && (is_header || has_digests || first.iter().any(is_digest))
         };
@@ -251,7 +251,7 @@ impl Csv {
             return Err(Wrong::Columns { found, expected });
         }
         if !self.is_ended && found > 1 && self.cell(found - 1).is_empty() {
-            // Cut off behind a comma, it would pass for a record whose last cell is not known.
+            // A record truncated after a comma would look like one with an empty last cell.
             return Err(Wrong::CutOff);
         }
         let mut record = Record::default();
@@ -260,7 +260,7 @@ impl Csv {
             let cell = self.cell(index);
             match *column {
                 Column::Path => record.name = Cow::Owned(cell.to_vec()),
-                // Not known.
+                // An empty cell means unknown.
                 _ if cell.is_empty() => {}
                 Column::Size => record.size = Some(line::number(cell).ok_or(Wrong::Size)?),
                 Column::Modified => {
@@ -357,7 +357,7 @@ impl Format for Csv {
         }
         match std::mem::replace(&mut self.header, Header::Wrong) {
             Header::Wrong => Line::Blank,
-            // No column is called so, and a comment may be.
+            // No column has such a title, but a comment may.
             Header::Unread if text.starts_with(b"#") => {
                 self.header = Header::Unread;
                 Line::Blank
@@ -379,7 +379,7 @@ impl Format for Csv {
 }
 
 impl Csv {
-    /// Where the next quotation mark is, or outside of two the end of the line.
+    /// Returns the position of the next quotation mark or, outside of quotes, of the line end.
     fn next_mark(&self, bytes: &[u8]) -> Option<usize> {
         if self.is_quoted {
             memchr::memchr(b'"', bytes)
@@ -389,8 +389,8 @@ impl Csv {
     }
 }
 
-/// Appends a cell of CSV, quoted where it must be, and where a reader might take blanks off its
-/// ends.
+/// Appends a CSV cell. Quotes it if required, and if it starts or ends with blanks that a reader
+/// might remove.
 ///
 /// ```
 /// let mut row = Vec::new();
@@ -448,7 +448,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_told_with_its_line() {
+    fn invalid_rows_are_reported_with_their_lines() {
         for (row, wrong) in [
             ("a,3,,", Wrong::Columns { found: 4, expected: 5 }),
             ("a,3,,,,", Wrong::Columns { found: 6, expected: 5 }),
@@ -462,18 +462,18 @@ mod tests {
         ] {
             assert_eq!(read(&format!("{HEADER}\n{row}\n")), [(3, Line::Wrong(wrong))], "{row:?}");
         }
-        // As it stands where it was cut off behind a comma.
+        // A record truncated after a comma.
         let cut = format!("{HEADER}a,3,,{MD5},");
         assert_eq!(read(&cut), [(2, Line::Wrong(Wrong::CutOff))]);
         assert!(matches!(&*read("path,md5,size\na,,3"), [(2, Line::Record { .. })]));
-        // The rows after a broken one are read.
+        // Rows after an invalid one are read.
         let list = format!("{HEADER}a,3\nb,3,,,\n");
         assert!(matches!(&*read(&list), [(2, Line::Wrong(_)), (3, Line::Record { .. })]));
     }
 
     /// As `Get-FileHash | Export-Csv` writes them.
     #[test]
-    fn a_column_may_say_of_which_algorithm_the_digest_is() {
+    fn a_column_may_name_the_algorithm() {
         let list = format!(
             "#TYPE Microsoft.PowerShell.Commands.FileHashInfo\r\n\
              \"Algorithm\",\"Hash\",\"Path\"\r\n\
@@ -490,12 +490,12 @@ mod tests {
             record.digests[0],
             crate::Digest::from_hex(Algorithm::Md5, MD5.as_bytes()).unwrap()
         );
-        // One of them says nothing.
+        // One of the two cells is empty.
         assert!(!Csv::new(Dialect::any()).detect(b"algorithm,path\n"));
     }
 
     #[test]
-    fn a_table_with_another_header_is_told_from_other_text() {
+    fn a_table_with_an_unknown_header_is_detected() {
         let is_almost = |list: &str| Csv::is_almost(Dialect::any(), list.as_bytes());
         for list in [
             "path;md5\n",
@@ -523,7 +523,7 @@ mod tests {
     }
 
     #[test]
-    fn a_header_that_is_none_is_told_once() {
+    fn an_invalid_header_is_reported_once() {
         for (header, wrong) in [
             ("a,md5", Wrong::NoPath),
             ("path;md5", Wrong::NoPath),

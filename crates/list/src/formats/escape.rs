@@ -1,13 +1,13 @@
 //! Escaped names: a newline is `\n`, a carriage return `\r`, and a backslash `\\`.
 //!
-//! A backslash is escaped too, so that more characters can be escaped one day.
+//! A backslash is escaped too, so that further escapes can be added.
 
 use std::borrow::Cow;
 
-/// Stands at the start of a line whose name is escaped.
+/// The first byte of a line with an escaped name.
 pub(super) const MARK: u8 = b'\\';
 
-/// The name as a line holds it: owned when it had to be escaped.
+/// Returns the name as written in a line. The result is owned if the name needs escapes.
 pub(super) fn escape(name: &[u8]) -> Cow<'_, [u8]> {
     let Some(first) = memchr::memchr3(b'\\', b'\n', b'\r', name) else {
         return Cow::Borrowed(name);
@@ -25,8 +25,8 @@ pub(super) fn escape(name: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(escaped)
 }
 
-/// The name that an escaped one stands for; `None` when a backslash is followed by anything but
-/// `n`, `r` or a backslash.
+/// Decodes an escaped name. Returns `None` if a backslash is not followed by `n`, `r` or a
+/// backslash.
 pub(super) fn unescape(escaped: &[u8]) -> Option<Vec<u8>> {
     let mut name = Vec::with_capacity(escaped.len());
     let mut rest = escaped;
@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_come_back() {
+    fn escaped_names_round_trip() {
         for (name, escaped) in [
             (&b"\\"[..], &b"\\\\"[..]),
             (b"a\nb", b"a\\nb"),
@@ -63,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn a_backslash_needs_a_known_companion() {
+    fn unknown_escapes_are_invalid() {
         for bad in [&b"\\"[..], b"a\\", b"\\\\\\", b"\\t", b"\\\xff", b"\\ "] {
             assert_eq!(unescape(bad), None, "{bad:?}");
         }

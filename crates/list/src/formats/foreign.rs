@@ -1,23 +1,23 @@
-//! Lines of algorithms that are not known here: good lines, which say something that cannot be
-//! checked.
+//! Valid lines of unsupported algorithms, which cannot be checked.
 
 use super::line::{is_blank, skip_blanks, without_return};
 use super::tag;
 use crate::digits;
 
-/// What is known by its number of hexadecimal digits alone.
+/// Algorithms that are identified by their number of hexadecimal digits only.
 const BY_DIGITS: [(usize, &str); 2] = [(48, "Tiger"), (96, "SHA-384")];
 
-/// The longest tag, in bytes, is about as long as `BLAKE2SP-256` or `SHAKE128/256`.
+/// The length of the longest tag in bytes, about that of `BLAKE2SP-256` or `SHAKE128/256`.
 const LONGEST_TAG: usize = 14;
 
-/// The tag of what may be a line of a list.
+/// Returns the tag of a text that may be a line of a list.
 pub(super) fn by_tag(text: &[u8]) -> Option<&str> {
     let (tag, _, digits) = tag::split(text, true)?;
     if is_tag(tag) && digits::may_be(digits) { str::from_utf8(tag).ok() } else { None }
 }
 
-/// The algorithm that the number of digits is enough for, in what may be a line of a list.
+/// Returns the algorithm that the number of digits identifies, in a text that may be a line of a
+/// list.
 pub(super) fn by_digits(text: &[u8]) -> Option<&'static str> {
     let end = text.iter().position(|&byte| is_blank(byte))?;
     let is_hex = text[..end].iter().all(u8::is_ascii_hexdigit);
@@ -25,16 +25,15 @@ pub(super) fn by_digits(text: &[u8]) -> Option<&'static str> {
     (!skip_blanks(&text[end..]).is_empty()).then_some(name)
 }
 
-/// How many characters the digests of a list are wide that rclone writes: in hexadecimal, from 8
-/// for CRC-32 on, and in base64.
+/// The widths in characters of digests in lists of rclone: in hexadecimal, from 8 for CRC-32 on,
+/// and in base64.
 const WIDTHS: [usize; 11] = [8, 12, 16, 24, 28, 32, 40, 44, 64, 88, 128];
 
-/// Fewer blanks may begin any line: those of MD5.
+/// The width of an MD5 digest. Any line may start with fewer blanks.
 const MD5_DIGITS: usize = 32;
 
-/// Whether it is a line as rclone writes it of a file whose digest it does not know, or could not
-/// compute: blanks, `ERROR` or `UNSUPPORTED`, as wide as a digest and at its right end, two blanks
-/// and the name.
+/// Returns whether rclone writes this line for a file without a digest. Such a line has blanks,
+/// `ERROR` or `UNSUPPORTED`, right-aligned to the width of a digest, then two blanks and the name.
 pub(super) fn is_without_digest(line: &[u8]) -> bool {
     let blanks = line.iter().take_while(|&&byte| byte == b' ').count();
     let text = without_return(&line[blanks..]);
@@ -42,11 +41,11 @@ pub(super) fn is_without_digest(line: &[u8]) -> bool {
         let Some(name) = text.strip_prefix(word).and_then(|rest| rest.strip_prefix(b"  ")) else {
             continue;
         };
-        // A word that is longer than the digests stands there whole.
+        // A word that is longer than the digests is not cut.
         let is_longer = blanks == 0 && word.len() > WIDTHS[0];
         return !name.is_empty() && (is_longer || WIDTHS.contains(&(blanks + word.len())));
     }
-    // Text is indented by a few blanks, and a name may begin with one.
+    // Other text is indented by few blanks, and a name may start with one.
     let is_blank_digest = |width| width >= MD5_DIGITS && WIDTHS.contains(&width);
     let is_one = |before: usize| blanks.checked_sub(before).is_some_and(is_blank_digest);
     !text.is_empty() && (is_one(2) || is_one(3))
@@ -68,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_of_other_programs_algorithms_are_known() {
+    fn lines_with_unsupported_algorithms_are_recognized() {
         let tiger = "3293ac630c13f0245f92bbb1766e16167a4e58492dde73f3";
         for (line, name) in [
             ("BLAKE2b (a) = ba80a53f981c4d0d", "BLAKE2b"),
@@ -84,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_of_rclone_without_a_digest_are_known() {
+    fn rclone_lines_without_a_digest_are_recognized() {
         for width in [8, 32, 40, 44, 64, 128] {
             for word in ["", "ERROR", "UNSUPPORTED"] {
                 if word.is_empty() && width == 8 {
@@ -95,7 +94,7 @@ mod tests {
                 assert!(!is_without_digest(format!("{word:>width$}  ").as_bytes()), "{width}");
             }
         }
-        // A name that begins with a blank.
+        // A name that starts with a blank.
         assert!(is_without_digest(format!("{:32}   a", "").as_bytes()));
         for line in [
             "",
@@ -115,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn anything_else_is_none() {
+    fn other_lines_are_not_foreign() {
         let tiger = "3293ac630c13f0245f92bbb1766e16167a4e58492dde73f3";
         for line in [
             "",

@@ -1,13 +1,13 @@
 //! Untagged lines: `hex  name` and `hex *name`, as GNU md5sum writes them.
 //!
-//! The reversed BSD form, `hex name` with one blank, is read as well. Since a name may begin with a
-//! blank or a star, a line alone does not say which of the two forms it has: the first untagged
-//! line of a list decides for all of them. A list of the standard form takes no reversed line;
-//! in a reversed list everything after the one blank is the name. Mixing them would let whoever
-//! can rename files choose which file a line is about.
+//! The reversed BSD form, `hex name` with one blank, is read as well. A name may start with a blank
+//! or a star, so a single line does not show which form it has. The first untagged line of a list
+//! decides for all lines. A list in standard form accepts no reversed line. In a reversed list
+//! everything after the single blank is the name. If lists could mix the forms, anyone who can
+//! rename files could choose the file that a line refers to.
 //!
-//! The ETag of a file in parts, `hex-13  name`, is read where MD5 is, but not where lines are
-//! GNU's own: to md5sum it is none.
+//! The ETag of a multipart upload, `hex-13  name`, is read if MD5 is. In GNU mode it is invalid, as
+//! it is to md5sum.
 
 use super::line::{self, Text, is_blank};
 use super::{CannotHold, Format, Line, Wrong, cannot, foreign};
@@ -15,7 +15,7 @@ use crate::{Algorithm, Algorithms, Dialect, Digest, Ending, Etag, Record, digits
 
 const NAME: &str = "gnu";
 
-/// Lines without a tag, of one list.
+/// A list of untagged lines.
 ///
 /// ```
 /// use lanesum_list::formats::{Format, Gnu, Line};
@@ -35,19 +35,19 @@ pub struct Gnu {
     dialect: Dialect,
     /// Whether lines are written with a star.
     is_binary: bool,
-    /// Of the lines read.
+    /// The form of the lines read.
     form: Option<Form>,
 }
 
 impl Gnu {
-    /// A list of this dialect.
+    /// Makes a list of a dialect.
     #[must_use]
     pub const fn new(dialect: Dialect) -> Self {
         Self { dialect, is_binary: false, form: None }
     }
 
-    /// The same, with a star before names that are written, `hex *name`. It says that files were
-    /// read in binary mode, which on Unix is the only one.
+    /// Returns the format with a star before written names, `hex *name`. The star means that the
+    /// files were read in binary mode, the only mode on Unix.
     ///
     /// ```
     /// use lanesum_list::formats::{Format, Gnu};
@@ -65,8 +65,9 @@ impl Gnu {
         Self { is_binary: true, ..self }
     }
 
-    /// Appends the line of an ETag: `etag  name`, and `etag  size  name` where it is to say what
-    /// parts it is of, which is [not read](Wrong::PartSize). The name is as in other lines.
+    /// Appends the line of an ETag: `etag  name`, or `etag  size  name` with a part size. Lines
+    /// with a part size are [not read back](Wrong::PartSize). The name is escaped as in other
+    /// lines.
     ///
     /// ```
     /// use lanesum_list::formats::Gnu;
@@ -105,12 +106,12 @@ impl Gnu {
         })
     }
 
-    /// What is a line of an algorithm that is not known.
+    /// Returns the line if it has an unsupported algorithm.
     pub(super) fn unknown(&self, text: Text<'_>) -> Option<&'static str> {
         if self.dialect.is_lenient { foreign::by_digits(text.unmarked()) } else { None }
     }
 
-    /// Whether a line, which is none of this list, is of a file without a digest.
+    /// Returns whether a line that is otherwise invalid is one of a file without a digest.
     pub(super) fn is_without_digest(&self, line: &[u8]) -> bool {
         self.dialect.is_lenient && foreign::is_without_digest(line)
     }
@@ -170,18 +171,18 @@ enum Form {
     Reversed,
 }
 
-/// What a line begins with.
+/// The first field of a line.
 #[derive(Clone, Copy, Debug)]
 enum Said {
     Digest(Digest),
-    /// Of several parts.
+    /// An ETag of several parts.
     Etag(Etag),
 }
 
-/// The clients whose names may stand for a part size.
+/// The clients whose names may replace a part size.
 const CLIENTS: [&[u8]; 6] = [b"aws-cli", b"boto3", b"rclone", b"s5cmd", b"s3cmd", b"mc"];
 
-/// Whether what should be a name is a part size, two blanks and a name.
+/// Returns whether the name field holds a part size, two blanks and a name.
 fn begins_with_part_size(name: &[u8]) -> bool {
     let Some(end) = memchr::memmem::find(name, b"  ") else { return false };
     let (word, behind) = (&name[..end], &name[end + 2..]);
@@ -190,9 +191,9 @@ fn begins_with_part_size(name: &[u8]) -> bool {
     (is_size || CLIENTS.contains(&word)) && !behind.is_empty()
 }
 
-/// The name, still escaped, and the digest, of the first untagged algorithm that has one of as many
-/// digits, or the ETag. Sets the form when none is set. A NUL ends the digits as a blank does: it
-/// is a string's end to GNU, which goes on behind it as it does behind a blank.
+/// Returns the still escaped name, and the digest of the first untagged algorithm with that many
+/// digits, or the ETag. Sets the form if it is not set. A NUL ends the digits like a blank, because
+/// GNU md5sum treats it as the end of a string and continues after it.
 fn read<'a>(
     text: &'a [u8],
     dialect: &Dialect,
@@ -210,7 +211,7 @@ fn read<'a>(
     let rest = &text[end + 1..];
     let reads_as = match rest {
         [] => return None,
-        // The name has at least one byte, so a space or star alone is the name itself.
+        // The name has at least one byte, so a single space or star is the name itself.
         [b' ' | b'*', _, ..] => Form::Standard,
         _ => Form::Reversed,
     };
@@ -221,7 +222,7 @@ fn read<'a>(
     }
 }
 
-/// The ETag of several parts that these bytes are. Without quotation marks, as no list has them.
+/// Parses the ETag of several parts. Quotation marks are not accepted, because lists have none.
 fn etag(digits: &[u8]) -> Option<Etag> {
     let is_bare = digits.first().is_some_and(u8::is_ascii_hexdigit);
     Etag::parse(digits).filter(|etag| is_bare && etag.parts.is_some())
@@ -231,7 +232,7 @@ fn etag(digits: &[u8]) -> Option<Etag> {
 mod tests {
     use super::*;
 
-    /// The names that the lines of one list are read as.
+    /// Returns the names that the lines of a list are read as.
     fn names(list: &[&str]) -> Vec<Option<String>> {
         let mut form = None;
         list.iter()
@@ -262,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_is_not_well_formed_decides_nothing() {
+    fn an_invalid_line_does_not_decide_the_form() {
         let list = ["e306928 a", "e3069283", "e3069283 ", "g3069283 a", "", "e3069283  a"];
         let read = names(&list);
         assert_eq!(read[..5], [const { None }; 5]);
@@ -270,12 +271,12 @@ mod tests {
     }
 
     #[test]
-    fn blanks_of_a_name_stay() {
+    fn blanks_in_names_are_kept() {
         assert_eq!(names(&["e3069283   a ", "e3069283 * \t"]), some(&[" a ", " \t"]));
     }
 
     #[test]
-    fn etags_of_parts_are_read_but_not_as_gnu_does() {
+    fn etags_are_read_except_in_gnu_mode() {
         const ETAG: &str = "d41d8cd98f00b204e9800998ecf8427e-13";
         let read = |dialect, line: &str| match Gnu::new(dialect).next(line.as_bytes()) {
             Line::Record { record, .. } => {
@@ -311,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_md5sums() {
+    fn lines_equal_those_of_md5sum() {
         let digest = Digest::from_hex(Algorithm::Crc32c, b"E3069283").unwrap();
         let mut out = Vec::new();
         let gnu = Gnu::new(Dialect::any());

@@ -1,8 +1,8 @@
-//! What hashdeep prints: a header that names the columns, comments that say how it was called, and
-//! a line of values with commas between them for each file.
+//! The output of hashdeep: a header with column names, comments with the command line, and one line
+//! of comma-separated values per file.
 //!
-//! The name is the last value and may hold commas; it is not escaped, so none with a newline is
-//! possible. Relative names are in the folder that a comment names.
+//! The name is the last value and may contain commas. It is not escaped, so it cannot contain a
+//! newline. Relative names are relative to the directory in a comment.
 
 use std::borrow::Cow;
 
@@ -14,14 +14,14 @@ const NAME: &str = "hashdeep";
 const VERSION: &[u8] = b"%%%% HASHDEEP-1.0";
 const INVOKED_FROM: &[u8] = b"## Invoked from: ";
 
-/// How a list came to be, for its comments.
+/// The call that made a list, for its comments.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Invocation {
-    /// The folder that relative names are in.
+    /// The directory that relative names refer to.
     pub folder: Vec<u8>,
-    /// The command, its words with blanks between them.
+    /// The command line, separated by blanks.
     pub command: Vec<u8>,
-    /// Whether the superuser ran it.
+    /// Whether root ran the command.
     pub is_root: bool,
 }
 
@@ -51,25 +51,25 @@ pub struct Hashdeep {
     dialect: Dialect,
     writes: Algorithms,
     invocation: Option<Invocation>,
-    /// Of the header that was read last.
+    /// The columns of the last header read.
     columns: Vec<Column>,
-    /// Whether that header ended with a carriage return, and so all lines do.
+    /// Whether that header, and so every line, ends with a carriage return.
     has_returns: bool,
     folder: Option<Vec<u8>>,
 }
 
-/// What a value is.
+/// The meaning of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Column {
     Size,
     Digest(Algorithm),
-    /// Of an algorithm that is not known here, or not asked for.
+    /// A digest of an unsupported algorithm, or of one that was not requested.
     Other,
     Name,
 }
 
 impl Hashdeep {
-    /// A list of this dialect.
+    /// Makes a list of a dialect.
     #[must_use]
     pub const fn new(dialect: Dialect) -> Self {
         Self {
@@ -82,19 +82,19 @@ impl Hashdeep {
         }
     }
 
-    /// The same, with columns for these algorithms where it is written, and with these comments.
+    /// Returns the format with the algorithms and the comments to write.
     #[must_use]
     pub fn writing(self, algorithms: Algorithms, invocation: Option<Invocation>) -> Self {
         Self { writes: algorithms, invocation, ..self }
     }
 
-    /// A line of the header.
+    /// Reads a line of the header.
     fn header(&mut self, text: &[u8]) -> Line<'static> {
         let line = without_return(text);
         if line == VERSION {
             self.has_returns = line.len() < text.len();
             self.columns.clear();
-            // Another list begins, which may tell no folder.
+            // A new list starts, possibly without a directory.
             self.folder = None;
             return Line::Blank;
         }
@@ -165,7 +165,7 @@ impl Format for Hashdeep {
         }
         out.extend_from_slice(b"filename\n");
         let Some(Invocation { folder, command, is_root }) = &self.invocation else { return };
-        // One with a newline in it cannot be said.
+        // A directory with a newline cannot be written.
         if !folder.contains(&b'\n') {
             out.extend_from_slice(INVOKED_FROM);
             out.extend_from_slice(folder);
@@ -241,8 +241,8 @@ mod tests {
     use super::*;
     use crate::lines;
 
-    /// What hashdeep 4.4 writes of `printf abc > a` and `printf xyz > b,c` with
-    /// `hashdeep -l -c md5,tiger,sha1,sha256 a b,c`, as root.
+    /// The output of hashdeep 4.4 for `printf abc > a` and `printf xyz > b,c` with `hashdeep -l -c
+    /// md5,tiger,sha1,sha256 a b,c`, as root.
     const LIST: &str = "%%%% HASHDEEP-1.0\n\
         %%%% size,md5,sha1,sha256,tiger,filename\n\
         ## Invoked from: /srv\n\
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_are_told_by_their_names() {
+    fn columns_are_found_by_name() {
         assert!(Hashdeep::new(Dialect::any()).detect(LIST.as_bytes()));
         let records = read(LIST);
         let [Line::Record { .. }, Line::Record { record, .. }] = &*records else {
@@ -274,17 +274,17 @@ mod tests {
     }
 
     #[test]
-    fn a_list_from_windows_is_the_same_list() {
+    fn windows_line_endings_are_accepted() {
         let windows = LIST.replace('\n', "\r\n");
         assert_eq!(read(&windows), read(LIST));
-        // Without a return behind the header one at the end is of the name.
+        // If the header has no carriage return, one at the end of a line belongs to the name.
         let name = read("%%%% HASHDEEP-1.0\n%%%% size,filename\n3,a\r\n");
         let record = Record { size: Some(3), ..Record::new("a\r") };
         assert_eq!(name, [Line::Record { record, is_tagged: true }]);
     }
 
     #[test]
-    fn what_is_wrong_is_told() {
+    fn invalid_lines_are_reported() {
         let header = "%%%% HASHDEEP-1.0\n%%%% size,md5,filename\n";
         let md5 = "900150983cd24fb0d6963f7d28e17f72";
         for (line, wrong) in [
@@ -307,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_said_is_refused() {
+    fn records_that_hashdeep_cannot_hold_are_refused() {
         let digest = Digest::from_hex(Algorithm::Md5, &[b'0'; 32]).unwrap();
         let record = Record { size: Some(3), ..Record::new("a") }.with(digest);
         let list = Hashdeep::new(Dialect::any()).writing(Algorithm::Md5.into(), None);

@@ -1,4 +1,4 @@
-//! The formats by their names, and which of them a list is of.
+//! The formats by name, and the detection of the format of a list.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,25 +8,25 @@ use super::{
 };
 use crate::{Algorithm, Algorithms, Dialect, Ending};
 
-/// What there is to say about a format, but for its text.
+/// The description of a format, except for its text.
 struct Description {
-    /// In lower case.
+    /// The name, in lower case.
     name: &'static str,
     is_written: bool,
-    /// Whether its columns are settled before its first record.
+    /// Returns whether the columns must be known before the first record.
     has_header: bool,
-    /// Those that the tools of the format take, where no others are chosen.
+    /// The default algorithms, which the programs of the format use.
     algorithms: &'static [Algorithm],
     has_sizes: bool,
-    /// Of modification.
+    /// Whether written lists can have modification times.
     has_times: bool,
     /// Whether digests can be in base64.
     has_base64: bool,
-    /// Whether NUL can end its lines.
+    /// Whether NUL can end the lines.
     ends_with_nul: bool,
 }
 
-/// What an entry leaves out.
+/// The defaults of an entry.
 const DEFAULT: Description = Description {
     name: "",
     is_written: true,
@@ -41,7 +41,7 @@ const DEFAULT: Description = Description {
 /// Makes [`Kind`] and its table of descriptions, in the order of the entries.
 macro_rules! kinds {
     ($($(#[$doc:meta])+ $variant:ident { $($field:ident: $value:expr),+ $(,)? })+) => {
-        /// A format by its name.
+        /// The name of a format.
         ///
         /// ```
         /// use lanesum_list::formats::Kind;
@@ -82,32 +82,32 @@ kinds! {
     Sfv { name: "sfv", algorithms: &[Algorithm::Crc32] }
     /// [`Csv`].
     Csv { name: "csv", has_header: true, has_sizes: true, has_times: true, has_base64: true }
-    /// [`Json`], one array.
+    /// [`Json`] as one array.
     Json { name: "json", has_sizes: true, has_times: true, has_base64: true }
-    /// [`Json`], one object a line.
+    /// [`Json`] with one object per line.
     JsonLines { name: "jsonl", has_sizes: true, has_times: true, has_base64: true }
-    /// [`S3`], which is read and not written.
+    /// [`S3`], which can only be read.
     S3 { name: "s3", is_written: false }
 }
 
-/// What a list is written with.
+/// The settings to write a list with.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Layout {
-    /// The algorithms of its records.
+    /// The algorithms of the records.
     pub algorithms: Algorithms,
-    /// Whether sizes are written, where the format may leave them out.
+    /// Whether to write sizes, if the format allows lists without them.
     pub size: bool,
-    /// Whether times of modification are written, where the format has them.
+    /// Whether to write modification times, if the format supports them.
     pub modified: bool,
-    /// How lines end, and whether digests are in base64.
+    /// The line ending, and whether digests are in base64.
     pub dialect: Dialect,
-    /// What a list of hashdeep says of how it came to be; without it, it says nothing.
+    /// The call to record in the comments of a hashdeep list, if any.
     pub invocation: Option<Invocation>,
 }
 
 impl Layout {
-    /// Sizes and times are written, in lines as [`Dialect::any`] has them.
+    /// Makes a layout with sizes and times, in the dialect [`Dialect::any`].
     #[must_use]
     pub fn new(algorithms: Algorithms) -> Self {
         let dialect = Dialect::any();
@@ -115,7 +115,7 @@ impl Layout {
     }
 }
 
-/// A name that is no format's.
+/// The error for a name that is not a format.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 #[error("unknown format '{0}'")]
 pub struct UnknownKind(String);
@@ -125,44 +125,43 @@ impl Kind {
         &TABLE[self as usize]
     }
 
-    /// Its name, in lower case.
+    /// Returns the name, in lower case.
     #[must_use]
     pub const fn name(self) -> &'static str {
         self.description().name
     }
 
-    /// Whether lists of it can be written.
+    /// Returns whether the format can be written.
     #[must_use]
     pub const fn is_written(self) -> bool {
         self.description().is_written
     }
 
-    /// Whether its columns are settled before its first record.
+    /// Whether the columns must be known before the first record.
     #[must_use]
     pub const fn has_header(self) -> bool {
         self.description().has_header
     }
 
-    /// Whether lists of it that are written can have the sizes of files.
+    /// Returns whether written lists can have the sizes of files.
     #[must_use]
     pub const fn has_sizes(self) -> bool {
         self.description().has_sizes
     }
 
-    /// Whether lists of it that are written can have times of modification.
+    /// Returns whether written lists can have modification times.
     #[must_use]
     pub const fn has_times(self) -> bool {
         self.description().has_times
     }
 
-    /// The algorithms of a list where no others are chosen: those that the tools of the format
-    /// take, MD5 where there are none.
+    /// Returns the default algorithms of a list: those that the programs of the format use, or MD5.
     #[must_use]
     pub fn algorithms(self) -> Algorithms {
         self.description().algorithms.iter().copied().collect()
     }
 
-    /// The format to read a list with.
+    /// Returns the format to read a list with.
     #[must_use]
     pub fn reader(self, dialect: Dialect) -> Box<dyn Format> {
         match self {
@@ -178,11 +177,11 @@ impl Kind {
         }
     }
 
-    /// The format to write a list with.
+    /// Returns the format to write a list with.
     ///
     /// # Errors
     ///
-    /// It cannot hold what the layout wants.
+    /// Fails if the format does not support the layout.
     pub fn writer(self, layout: &Layout) -> Result<Box<dyn Format>, CannotHold> {
         let Layout { algorithms, size, modified, dialect, .. } = *layout;
         let Description { has_base64, ends_with_nul, .. } = *self.description();
@@ -224,13 +223,13 @@ impl FromStr for Kind {
     }
 }
 
-/// The format of a list that begins with these bytes, which may be cut anywhere; none where nothing
-/// tells. It has to be read with [`Mixed`] then, which knows no line without looking at it.
+/// Detects the format of a list from its first bytes, which may be cut anywhere. Returns `None` if
+/// the format is unknown. Read such a list with [`Mixed`], which detects the form of each line.
 ///
-/// A table whose header [`Csv`] does not know is read with it, which says what the header must
-/// have.
+/// A table with an unknown header is detected as [`Csv`], which reports what the header must
+/// contain.
 ///
-/// BagIt's manifests look like lines of md5sum, and are taken for those.
+/// Manifests of BagIt look like lines of md5sum and are detected as such.
 ///
 /// ```
 /// use lanesum_list::formats::{Format, recognise};
@@ -245,9 +244,9 @@ pub fn recognise(head: &[u8], dialect: Dialect) -> Option<Box<dyn Format>> {
     if dialect.ending() == Ending::Nul {
         return Some(mixed()).filter(|it| it.detect(head));
     }
-    // A line of md5deep may look like one of a checksum that has as many digits as its size.
+    // A line of md5deep may look like one with a checksum that has as many digits as the size.
     let kinds = [Kind::Hashdeep, Kind::Md5deep];
-    // In a line of SFV the name comes first, and may look like anything.
+    // A line of SFV starts with the name, which can look like any other format.
     let others = [Kind::Sfv, Kind::JsonLines, Kind::Csv];
     let formats = kinds.map(|kind| kind.reader(dialect)).into_iter().chain([mixed()]);
     let mut formats = formats.chain(others.map(|kind| kind.reader(dialect)));
@@ -270,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_written_is_told_before() {
+    fn unsupported_layouts_are_refused_before_writing() {
         for kind in Kind::ALL {
             let layout = Layout::new(kind.algorithms());
             assert_eq!(kind.writer(&layout).is_ok(), kind.is_written(), "{kind}");
@@ -288,7 +287,7 @@ mod tests {
         }
     }
 
-    /// A list is refused, or has what was asked for.
+    /// Writing is refused, or the list has all requested values.
     #[test]
     fn base64_and_nul_are_refused_or_written() {
         let md5 = Digest::from_hex(Algorithm::Md5, b"900150983cd24fb0d6963f7d28e17f72").unwrap();
@@ -317,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn formats_are_recognised_by_their_start() {
+    fn formats_are_detected_by_their_start() {
         let md5 = "900150983cd24fb0d6963f7d28e17f72";
         for (head, format) in [
             ("%%%% HASHDEEP-1.0\n".to_owned(), "Hashdeep"),

@@ -1,28 +1,27 @@
-//! What lines with and without a tag have in common: their endings, escaped names, comments.
+//! The common parts of tagged and untagged lines: line endings, escaped names, and comments.
 //!
-//! The rules are GNU md5sum's: blanks before the digits are skipped, digits have either case, a
-//! carriage return before the newline is ignored. A NUL makes a line malformed, but with
-//! [`Dialect::only`], where it ends the name, as to md5sum.
+//! The rules are those of GNU md5sum. Blanks before the digits are skipped, digits have either
+//! case, and a carriage return before the newline is ignored. A NUL makes a line malformed. With
+//! [`Dialect::only`] it ends the name, as in md5sum.
 
 use std::borrow::Cow;
 
 use super::{CannotHold, Line, escape};
 use crate::{Dialect, Digest, Ending, Record};
 
-/// A line that is neither blank nor sure to be malformed, without what may stand around it.
+/// The relevant text of a line that is neither blank nor certainly malformed.
 #[derive(Clone, Copy)]
 pub(super) struct Text<'a> {
-    /// From the tag or the first digit on.
+    /// The text from the tag or the first digit on.
     pub(super) bytes: &'a [u8],
-    /// Whether the line says that the name is escaped.
+    /// Whether the line is marked as having an escaped name.
     is_escaped: bool,
 }
 
-/// A name as it was before it was escaped, and its digest: what a line says, which is made a
-/// [`Line`] when all formats have looked.
+/// The unescaped name and the digest of a line. It becomes a [`Line`] after all formats were tried.
 pub(super) type Found<'a> = (Cow<'a, [u8]>, Digest);
 
-/// A line that no format has to look at.
+/// A line that needs no format to read it.
 pub(super) enum Settled {
     Blank,
     Malformed,
@@ -37,7 +36,7 @@ impl From<Settled> for Line<'_> {
     }
 }
 
-/// What was found as a line.
+/// Returns the name and digest found as a line.
 pub(super) fn line((name, digest): Found<'_>, is_tagged: bool) -> Line<'_> {
     let record = Record { name, digests: digest.into(), ..Record::default() };
     Line::Record { record, is_tagged }
@@ -45,7 +44,7 @@ pub(super) fn line((name, digest): Found<'_>, is_tagged: bool) -> Line<'_> {
 
 impl<'a> Text<'a> {
     /// # Errors
-    /// What the line is, if no format has to look at it.
+    /// Returns the line as an error if it needs no format to read it.
     pub(super) fn of(line: &'a [u8], dialect: &Dialect) -> Result<Self, Settled> {
         let line = match dialect.ending() {
             Ending::Newline => line.strip_suffix(b"\r").unwrap_or(line),
@@ -66,25 +65,26 @@ impl<'a> Text<'a> {
         })
     }
 
-    /// The name that stands in the line so; `None` where it is not escaped as the line says.
+    /// Returns the unescaped name. Returns `None` if the name is not escaped as the line claims.
     pub(super) fn name(&self, name: &'a [u8]) -> Option<Cow<'a, [u8]>> {
         Some(match (memchr::memchr(b'\0', name), self.is_escaped) {
             (None, false) => Cow::Borrowed(name),
             (None, true) => Cow::Owned(escape::unescape(name)?),
             (Some(end), false) => Cow::Borrowed(&name[..end]),
-            // It would be the wrong name, and no tool escapes one that holds NUL.
+            // The name would be wrong, and no program escapes names with NUL.
             (Some(_), true) => return None,
         })
     }
 
-    /// From the tag or the first digit on, also where a mark of an escaped name means nothing.
+    /// Returns the text from the tag or the first digit on, and skips a mark of an escaped name
+    /// even if it has no meaning.
     pub(super) fn unmarked(&self) -> &'a [u8] {
         self.bytes.strip_prefix(&[escape::MARK]).filter(|_| !self.is_escaped).unwrap_or(self.bytes)
     }
 }
 
-/// Appends a line for each digest of a record; `write` appends it with the name that it is given,
-/// which is escaped where it must be, and without its ending.
+/// Appends a line for each digest of a record. `write` appends the line without its ending, and
+/// gets the name, escaped if necessary.
 pub(super) fn write(
     format: &'static str,
     out: &mut Vec<u8>,
@@ -109,7 +109,7 @@ pub(super) fn write(
     Ok(())
 }
 
-/// The name as a line holds it, after the mark at the line's beginning where that needs one.
+/// Returns the name as written in a line. Appends the mark for escaped names if the name needs it.
 pub(super) fn mark_and_escape<'a>(
     out: &mut Vec<u8>,
     ending: Ending,
@@ -125,30 +125,30 @@ pub(super) fn mark_and_escape<'a>(
     name
 }
 
-/// The first line of a list that is neither empty nor a comment.
+/// Returns the first line of a list that is neither empty nor a comment.
 pub(super) fn first(head: &[u8], ending: Ending) -> &[u8] {
     let mut lines = head.split(|&byte| byte == ending.byte());
     let says_something = |line: &&[u8]| !matches!(line, [] | [b'\r'] | [b'#', ..]);
     lines.find(says_something).unwrap_or_default()
 }
 
-/// The text after the spaces and tabs at its start.
+/// Returns the text without leading spaces and tabs.
 pub(super) fn skip_blanks(text: &[u8]) -> &[u8] {
     let blanks = text.iter().take_while(|&&byte| is_blank(byte)).count();
     &text[blanks..]
 }
 
-/// Whether a byte is blank as C's `isblank` has it.
+/// Returns whether a byte is a space or a tab, like `isblank` in C.
 pub(super) fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t')
 }
 
-/// The line without the carriage return that Windows puts at its end.
+/// Returns the line without the carriage return of Windows at its end.
 pub(super) fn without_return(line: &[u8]) -> &[u8] {
     line.strip_suffix(b"\r").unwrap_or(line)
 }
 
-/// The number that these decimal digits are, and nothing else.
+/// Parses decimal digits. Other characters are invalid.
 pub(super) fn number(digits: &[u8]) -> Option<u64> {
     if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
         return None;
@@ -156,8 +156,8 @@ pub(super) fn number(digits: &[u8]) -> Option<u64> {
     str::from_utf8(digits).ok()?.parse().ok()
 }
 
-/// Refuses a name that would be another one, or several lines, if it stood as it is at the end of
-/// a line.
+/// Refuses a name that would read back differently, or as several lines, when it is written
+/// unescaped at the end of a line.
 pub(super) fn refuse_broken(format: &'static str, name: &[u8]) -> Result<(), CannotHold> {
     if name.is_empty() {
         return Err(CannotHold::EmptyName(format));

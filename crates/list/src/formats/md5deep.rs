@@ -1,4 +1,4 @@
-//! What `md5deep -z`, `sha1deep -z` and `sha256deep -z` print: the size first, in ten columns.
+//! The output of `md5deep -z`, `sha1deep -z` and `sha256deep -z`: the size first, in ten columns.
 
 use std::borrow::Cow;
 
@@ -8,10 +8,10 @@ use crate::{Algorithm, Algorithms, Dialect, Digest, Record, digits};
 
 const NAME: &str = "md5deep";
 
-/// The size takes as much room at least.
+/// The minimum width of the size.
 const SIZE_WIDTH: usize = 10;
 
-/// Lines with a size, of one list.
+/// A list of lines with sizes.
 ///
 /// ```
 /// use lanesum_list::formats::{Format, Line, Md5deep};
@@ -33,7 +33,7 @@ pub struct Md5deep {
 }
 
 impl Md5deep {
-    /// A list of this dialect.
+    /// Makes a list of a dialect.
     #[must_use]
     pub const fn new(dialect: Dialect) -> Self {
         Self { dialect }
@@ -67,7 +67,7 @@ impl Format for Md5deep {
         let first = line::first(head, self.dialect.ending);
         let blanks = first.len() - skip_blanks(first).len();
         let digits = first[blanks..].iter().take_while(|byte| byte.is_ascii_digit()).count();
-        // Fewer may be the digits of a checksum.
+        // Fewer columns may be the digits of a checksum.
         blanks + digits >= SIZE_WIDTH && matches!(self.clone().next(first), Line::Record { .. })
     }
 
@@ -95,7 +95,7 @@ impl Format for Md5deep {
     }
 }
 
-/// Size, digest and name, behind the blanks at the start of the line.
+/// Returns the size, the digest and the name, after leading blanks.
 fn read(text: &[u8], algorithms: Algorithms) -> Option<(u64, Digest, &[u8])> {
     let end = text.iter().position(|&byte| is_blank(byte))?;
     let size = line::number(&text[..end])?;
@@ -113,7 +113,7 @@ mod tests {
     const MD5: &str = "900150983cd24fb0d6963f7d28e17f72";
 
     #[test]
-    fn a_size_that_is_too_long_for_its_column_is_read() {
+    fn a_size_wider_than_its_column_is_read() {
         for size in [0, 9_999_999_999, 12_345_678_901, u64::MAX] {
             let line = format!("{size:>10}  {MD5}   a b ");
             let list = Md5deep::new(Dialect::any());
@@ -124,12 +124,12 @@ mod tests {
     }
 
     #[test]
-    fn a_crc_is_no_size() {
+    fn a_crc_is_not_taken_for_a_size() {
         assert!(!Md5deep::new(Dialect::any()).detect(format!("12345678  {MD5}  a\n").as_bytes()));
     }
 
     #[test]
-    fn anything_else_is_wrong() {
+    fn other_lines_are_wrong() {
         for line in
             ["a", "         3", &format!("         3  {MD5}"), &format!("         3 {MD5}  a")]
         {

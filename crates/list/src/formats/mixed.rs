@@ -1,10 +1,11 @@
-//! Lists whose lines are recognised one by one: with a tag and without, as they come.
+//! Lists with tagged and untagged lines in any order.
 
 use super::line::{self, Text};
 use super::{CannotHold, Format, Gnu, Line, Md5deep, Tag, Wrong};
 use crate::{Algorithms, Dialect, Record};
 
-/// Reads lines with and without a tag, of one list, in any order. Writes lines with a tag.
+/// A list whose lines are detected one by one. It reads tagged and untagged lines in any order, and
+/// writes tagged lines.
 ///
 /// ```
 /// use lanesum_list::formats::{Format, Line, Mixed};
@@ -28,14 +29,14 @@ pub struct Mixed {
 }
 
 impl Mixed {
-    /// A list of this dialect.
+    /// Makes a list of a dialect.
     #[must_use]
     pub const fn new(dialect: Dialect) -> Self {
         Self { tag: Tag::new(dialect), gnu: Gnu::new(dialect), sized: None }
     }
 
-    /// The same, which reads lines of [`Md5deep`], too: of a list of it whose first line is damaged
-    /// all others would be none.
+    /// Returns the format, which then also reads lines of [`Md5deep`]. Otherwise a list of md5deep
+    /// with a damaged first line would have no valid line.
     ///
     /// ```
     /// use lanesum_list::Dialect;
@@ -86,8 +87,7 @@ impl Format for Mixed {
         if let Some(found) = self.tag.read(text) {
             return line::line(found, true);
         }
-        // First, since such a line may look like one with the tag of an algorithm that is not
-        // known.
+        // First, because such a line may look like a tagged line of an unsupported algorithm.
         if let Some(line) = self.gnu.read(text) {
             return line;
         }
@@ -141,19 +141,19 @@ mod tests {
     }
 
     #[test]
-    fn a_line_without_a_digest_is_wrong_but_not_to_gnu() {
+    fn a_line_without_a_digest_is_wrong_except_in_gnu_mode() {
         for line in [format!("{:32}  a", ""), format!("{:>32}  a", "ERROR")] {
             let (any, md5) = (Dialect::any(), Dialect::only(Algorithm::Md5));
             assert_eq!(one(any, line.as_bytes()), Line::Wrong(Wrong::NothingKnown));
             assert_eq!(Gnu::new(any).next(line.as_bytes()), Line::Wrong(Wrong::NothingKnown));
             assert_eq!(one(md5, line.as_bytes()), Line::Malformed);
         }
-        // What GNU reads is a line, however it is indented.
+        // GNU md5sum accepts a line at any indentation.
         assert!(name(Dialect::any(), &format!("{:32}  {MD5}  a", "")).is_some());
     }
 
     #[test]
-    fn blanks_before_and_a_return_after_are_ignored() {
+    fn leading_blanks_and_trailing_returns_are_ignored() {
         let md5 = Dialect::only(Algorithm::Md5);
         assert_eq!(name(md5, &format!(" \t {MD5}  a\r")).as_deref(), Some(&b"a"[..]));
         assert_eq!(name(md5, &format!("\t\\MD5 (a\\r) = {MD5}\r")).as_deref(), Some(&b"a\r"[..]));
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn a_nul_is_malformed_wherever_it_stands() {
+    fn a_nul_anywhere_is_malformed() {
         let line = format!("{MD5}  name");
         assert!(matches!(one(Dialect::any(), line.as_bytes()), Line::Record { .. }));
         for at in 0..line.len() {
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn a_nul_ends_the_name_where_it_does_in_c() {
+    fn a_nul_ends_the_name_as_in_c() {
         let md5 = Dialect::only(Algorithm::Md5);
         // GNU md5sum 9.12 opens these names.
         for (line, expected) in [
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_escaped_only_after_a_backslash_and_before_a_newline() {
+    fn names_are_unescaped_only_after_a_backslash_and_before_a_newline() {
         let any = Dialect::any();
         let nul = any.with_ending(Ending::Nul);
         assert_eq!(name(any, &format!("{MD5}  a\\nb")).as_deref(), Some(&b"a\\nb"[..]));
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn the_dialect_says_which_algorithms() {
+    fn the_dialect_limits_the_algorithms() {
         use Algorithm::{Blake3, Crc32c, Md5, Sha1, Sha224, Sha256, Sha512, Xxh64};
         let lengths = [
             (8, Crc32c),
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn where_there_is_a_key_only_lines_that_need_it_count() {
+    fn with_a_key_only_keyed_algorithms_match() {
         let key = |length| {
             let takes_it = |algorithm: &Algorithm| algorithm.key_len() == Some(length);
             Algorithm::ALL.into_iter().filter(takes_it).collect()
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn base64_and_padded_tags_are_not_gnu_md5sums() {
+    fn gnu_mode_rejects_base64_and_padded_tags() {
         let padded = format!("MD5   (f) = {MD5}");
         for line in ["MD5 (f) = 1B2M2Y8AsgTpgAmY7PhCfg==", "1B2M2Y8AsgTpgAmY7PhCfg==  f", &padded] {
             assert_eq!(algorithm(Dialect::any(), line), Some(Algorithm::Md5), "{line}");

@@ -1,19 +1,19 @@
-//! The formats of lists: one trait, a file for each.
+//! The formats of checksum lists.
 //!
 //! | format | a line | written by |
 //! |---|---|---|
 //! | [`Gnu`] | `d41d8cd98f00b204e9800998ecf8427e  name` | GNU md5sum, b3sum, xxhsum |
 //! | [`Tag`] | `MD5 (name) = d41d8cd98f00b204e9800998ecf8427e` | BSD md5, `md5sum --tag` |
-//! | [`Mixed`] | either, each line recognised by itself | |
+//! | [`Mixed`] | any of the two above, detected line by line | |
 //! | [`Hashdeep`] | `3,900150983cd24fb0d6963f7d28e17f72,name`, under a header | hashdeep |
 //! | [`Md5deep`] | <code>         3  900150983cd24fb0d6963f7d28e17f72  name</code> | md5deep -z |
 //! | [`BagIt`] | `900150983cd24fb0d6963f7d28e17f72  data/100%25` | bagit.py, RFC 8493 |
 //! | [`Sfv`] | `name 352441C2` | cfv, RHash |
 //! | [`Csv`] | `name,3,2023-11-14T22:13:20Z,900150983cd24fb0d6963f7d28e17f72`, under a header | spreadsheets, databases |
 //! | [`Json`] | `{"path":"name","size":3,"md5":"900150983cd24fb0d6963f7d28e17f72"}` | programs |
-//! | [`S3`] | what `aws s3api`, `rclone lsjson` and `mc ls --json` print; read only | |
+//! | [`S3`] | read only | `aws s3api`, `rclone lsjson`, `mc ls --json` |
 //!
-//! A [`Kind`] is one of them by its name, and [`recognise`] tells which a list is of.
+//! A [`Kind`] names a format, and [`recognise`] detects the format of a list.
 
 mod bagit;
 mod cannot;
@@ -50,10 +50,10 @@ pub use sfv::Sfv;
 pub use tag::Tag;
 pub use wrong::Wrong;
 
-/// A format of lists: how records are written, and how what stands in a list is read.
+/// A format of lists: how records are written and read.
 ///
-/// Nothing here reads or writes files: text is appended to memory, and comes in memory. A value
-/// reads one list, since what a list says may depend on what stands before it.
+/// A format works in memory and does not access files. A value reads one list, because the meaning
+/// of a line may depend on previous lines.
 ///
 /// ```
 /// use lanesum_list::formats::{Format, Line, Tag};
@@ -75,87 +75,86 @@ pub use wrong::Wrong;
 /// # Ok::<(), lanesum_list::formats::CannotHold>(())
 /// ```
 pub trait Format: fmt::Debug + Send + Sync {
-    /// Appends what stands before the first record.
+    /// Appends the text before the first record.
     fn begin(&self, _out: &mut Vec<u8>) {}
 
-    /// Whether a list can hold files with a digest of each of these algorithms.
+    /// Checks whether a list can hold files with a digest of each of these algorithms.
     ///
     /// # Errors
     ///
-    /// [`CannotHold`] says which it can.
+    /// Fails with [`CannotHold`], which lists the supported algorithms.
     fn can_hold(&self, algorithms: Algorithms) -> Result<(), CannotHold>;
 
-    /// Appends a record. Records may be made in any order, and on any thread, before they are
-    /// put together.
+    /// Appends a record. Records may be made in any order and on any thread before they are joined.
     ///
     /// # Errors
     ///
-    /// The format cannot say it: the name, or without something that is not known of the file.
-    /// Then nothing was appended.
+    /// Fails if the format cannot hold the name, or if the record lacks a required value. Then
+    /// nothing was appended.
     fn record(&self, out: &mut Vec<u8>, record: &Record<'_>) -> Result<(), CannotHold>;
 
-    /// What stands between two records.
+    /// Returns the text between two records.
     fn separator(&self) -> &'static [u8] {
         b""
     }
 
-    /// Appends what stands behind the last record.
+    /// Appends the text after the last record.
     fn end(&self, _out: &mut Vec<u8>) {}
 
-    /// Whether a list that begins with these bytes, which may be cut anywhere, is of this format.
+    /// Returns whether a list that starts with these bytes has this format. The bytes may be cut
+    /// anywhere.
     fn detect(&self, head: &[u8]) -> bool;
 
-    /// Where the text of the next record ends in these bytes: the place of the byte that ends it.
-    /// They go on where the text or the bytes before ended. A format in which that byte depends on
-    /// those before it (on quotes, or brackets) keeps count of them from call to call.
+    /// Returns the position of the byte that ends the next record. The bytes continue those of the
+    /// previous call. A format with quotes or brackets keeps track of them between calls.
     fn find_end(&mut self, bytes: &[u8]) -> Option<usize>;
 
-    /// What the next text says: all up to the byte that ends it, or to the end of the list.
+    /// Parses the next text, which reaches up to the byte that ends it or to the end of the list.
     fn next<'a>(&mut self, text: &'a [u8]) -> Line<'a>;
 
-    /// Whether the list may end behind what was given to [`find_end`](Self::find_end). Where it may
-    /// not it was cut off, even if every record in it is whole.
+    /// Returns whether the list may end after the bytes passed to [`find_end`](Self::find_end). If
+    /// not, the list is truncated, even if every record in it is complete.
     fn may_end(&self) -> bool {
         true
     }
 
-    /// The byte that lines are counted by, whatever ends a record.
+    /// Returns the byte that line numbers are counted by, independent of the end of a record.
     fn ends_lines(&self) -> u8 {
         b'\n'
     }
 
-    /// Whether each line says something by itself, and ends where its record ends. Only then can a
-    /// list be read from its middle.
+    /// Returns whether each record is one line that can be read alone. Only then can a list be read
+    /// from its middle.
     fn is_of_lines(&self) -> bool {
         false
     }
 
-    /// The folder that the list says relative names are in, once that was read.
+    /// Returns the directory that relative names refer to, once the list has named one.
     fn folder(&self) -> Option<&[u8]> {
         None
     }
 }
 
-/// What a line says, or the text of a record where that is no line.
+/// The meaning of a line, or of the text of a record that is not a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(clippy::large_enum_variant, reason = "nearly every line is a record")]
 pub enum Line<'a> {
     /// A file and its digests.
     Record {
-        /// The file. Its name holds no NUL; it is empty only when a tagged line says so, or
-        /// where a NUL ends names.
+        /// The file. Its name contains no NUL. It is empty only in a tagged line, or if a NUL ends
+        /// names.
         record: Record<'a>,
-        /// Whether the list names the algorithms. Where it does not, the
-        /// [`Dialect`](crate::Dialect) says which they are.
+        /// Whether the list names the algorithms. If not, the [`Dialect`](crate::Dialect) defines
+        /// them.
         is_tagged: bool,
     },
     /// An empty line, or a comment: one whose first byte is `#`.
     Blank,
-    /// What may be a file and its digest, of an algorithm that is not known here: what the line
-    /// calls it. With [`Dialect::only`](crate::Dialect::only) it is malformed, as to md5sum.
+    /// A line with an unsupported algorithm, and its name for the algorithm. With
+    /// [`Dialect::only`](crate::Dialect::only) such a line is malformed, as in md5sum.
     Unknown(&'a str),
-    /// Anything else, in a list of lines that say what they are by themselves.
+    /// An invalid line in a format of independent lines.
     Malformed,
-    /// What must not stand in a list of its format.
+    /// An invalid record in a format with a fixed structure.
     Wrong(Wrong),
 }

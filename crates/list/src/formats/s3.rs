@@ -1,9 +1,9 @@
-//! What tools for object stores print, in JSON: `aws s3api list-objects-v2` and `head-object`,
+//! JSON output of programs for object stores: `aws s3api list-objects-v2` and `head-object`,
 //! `rclone lsjson --hash`, `mc ls --json`. Read only.
 //!
-//! Their names for one thing differ, and no two tools give one name to different things, so one
-//! reader does for all. When an object was stored says nothing of the file that it was, so only
-//! rclone's `ModTime` is a time of modification.
+//! The programs use different member names, but no name has two meanings, so one reader handles all
+//! of them. Only `ModTime` of rclone is a modification time. The other programs have the time when
+//! the object was stored.
 
 use std::borrow::Cow;
 use std::mem;
@@ -40,14 +40,14 @@ pub struct S3 {
 }
 
 impl S3 {
-    /// A list of this dialect.
+    /// Makes a list of a dialect.
     #[must_use]
     pub const fn new(dialect: Dialect) -> Self {
         Self { dialect, name: None, scanner: Scanner::new() }
     }
 
-    /// The same, where the first object without a name, as of `head-object`, is the file of this
-    /// name. A second one is wrong.
+    /// Returns the format with a name for the first object without a name, as `head-object` prints
+    /// it. A second object without a name is invalid.
     #[must_use]
     pub fn named(self, name: &[u8]) -> Self {
         Self { name: Some(name.to_vec()), ..self }
@@ -84,7 +84,7 @@ impl Format for S3 {
     }
 }
 
-/// What an object says; `name` is for one that has none.
+/// Reads an object. `name` is used if the object has no name.
 pub(super) fn line<'a>(
     object: &mut Object<'a>,
     name: Option<Vec<u8>>,
@@ -108,7 +108,7 @@ pub(super) fn line<'a>(
         return Line::Wrong(Wrong::NoObject);
     }
     match record(object, name, dialect) {
-        // What stands for a folder where there are none.
+        // A placeholder for a directory, which object stores do not have.
         Ok(record) if record.name.ends_with(b"/") && record.size.unwrap_or(0) == 0 => Line::Blank,
         Ok(record) => Line::Record { record, is_tagged: true },
         Err(wrong) => Line::Wrong(wrong),
@@ -136,14 +136,14 @@ fn record<'a>(
         ..Record::default()
     };
     record.size = match &object.size {
-        // rclone: not known.
+        // rclone: unknown size.
         Value::Nothing | Value::MinusOne => None,
         Value::Whole(size) => Some(*size),
         _ => return Err(Wrong::Size),
     };
     let time = object.mod_time.text();
     record.times.modified = time.and_then(|time| Time::from_rfc3339(time.as_bytes()));
-    // That of an object in parts is one of the checksums of its parts.
+    // The checksum of a multipart object is computed from the checksums of its parts.
     if object.checksum_type.text() != Some("COMPOSITE") {
         let is_whole = |value: &Value<'_>| value.text().is_some_and(|text| !text.contains('-'));
         let whole = object.stored.iter().filter(|(_, value)| is_whole(value));
@@ -178,9 +178,9 @@ mod tests {
         read(list).into_iter().map(record).collect()
     }
 
-    /// In the form of the examples in the AWS CLI's reference.
+    /// Like the examples in the reference of the AWS CLI.
     #[test]
-    fn lists_of_aws_are_read() {
+    fn aws_lists_are_read() {
         let list = r#"{
             "Contents": [
                 {
@@ -208,14 +208,14 @@ mod tests {
     }
 
     #[test]
-    fn a_list_of_no_object_says_so() {
+    fn a_list_without_objects_is_wrong() {
         assert_eq!(read("{\n    \"RequestCharged\": null\n}"), [Line::Wrong(Wrong::NoObject)]);
         let head = "{\"RequestCharged\": \"requester\", \"ContentLength\": 3}";
         assert_eq!(read(head), [Line::Wrong(Wrong::NoName)]);
     }
 
     #[test]
-    fn objects_in_two_members_are_not_passed_over() {
+    fn objects_in_two_members_are_wrong() {
         let (a, b) = (r#"[{"Key": "a", "Size": 3}]"#, r#"[{"Key": "b", "Size": 3}]"#);
         for list in [
             format!("{{\"Contents\": {a}, \"Contents\": {b}}}"),
@@ -239,13 +239,13 @@ mod tests {
     }
 
     #[test]
-    fn a_size_below_nothing_is_wrong_but_rclones() {
+    fn a_negative_size_is_wrong_except_rclones() {
         assert_eq!(records(r#"{"Path": "a", "Size": -1}"#)[0].size, None);
         assert_eq!(read(r#"{"Path": "a", "Size": -3}"#), [Line::Wrong(Wrong::Size)]);
     }
 
     #[test]
-    fn a_list_that_says_that_there_is_more_is_wrong() {
+    fn a_truncated_listing_is_wrong() {
         let object = r#"{"Key": "a", "Size": 3}"#;
         for (before, behind) in [
             ("\"IsTruncated\" : true, ", ""),
@@ -258,7 +258,7 @@ mod tests {
             let list = format!("{{{before}\"Contents\": [{object}]{behind}}}");
             assert!(read(&list).contains(&Line::Wrong(Wrong::Truncated)), "{list}");
         }
-        // What stands in a text is none of its members.
+        // Text within a string is not a member.
         let prefix = r#""Prefix": "\"IsTruncated\":true", "x": ["NextToken", {"NextToken": "x"}]"#;
         let whole = format!(
             "{{\"IsTruncated\": false, \"Contents\": [{object}], {prefix}, \"NextToken\": null}}"
@@ -268,7 +268,7 @@ mod tests {
 
     /// As `aws s3api list-objects-v2 --delimiter /` prints it.
     #[test]
-    fn a_list_that_leaves_out_what_is_below_prefixes_is_wrong() {
+    fn a_listing_with_common_prefixes_is_wrong() {
         let object = r#"{"Key": "a", "Size": 3}"#;
         let prefixes = r#""CommonPrefixes": [{"Prefix": "sub/"}]"#;
         for list in [
@@ -313,7 +313,7 @@ mod tests {
 
     /// As rclone 1.60.1 prints it.
     #[test]
-    fn lists_of_rclone_are_read() {
+    fn rclone_lists_are_read() {
         let list = r#"[
 {"Path":"a","Name":"a","Size":3,"MimeType":"application/octet-stream","ModTime":"2026-11-23T21:46:35.662888434Z","IsDir":false,"Hashes":{"crc32":"352441c2","md5":"900150983cd24fb0d6963f7d28e17f72","whirlpool":"4e","xxh3":"78af5f94892f3950","sha1":""}},
 {"Path":"sub","Name":"sub","Size":-1,"MimeType":"inode/directory","ModTime":"2026-11-23T21:46:35Z","IsDir":true}
@@ -327,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_of_mc_are_read() {
+    fn mc_lists_are_read() {
         let list = r#"{"status":"success","type":"folder","lastModified":"2023-01-02T03:04:05Z","size":0,"key":"sub/","etag":"","url":"u"}
 {"status":"success","type":"file","lastModified":"2023-01-02T03:04:05.6Z","size":3,"key":"a","etag":"900150983cd24fb0d6963f7d28e17f72","url":"u","versionOrdinal":1}
 {"status":"error","error":{"message":"Unable to list folder.","cause":{"message":"Access Denied."}}}

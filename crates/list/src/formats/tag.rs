@@ -1,14 +1,14 @@
-//! Tagged lines: `MD5 (name) = hex`, as the md5 of the BSDs and `md5sum --tag` write them.
+//! Tagged lines: `MD5 (name) = hex`, as BSD `md5` and `md5sum --tag` write them.
 //!
-//! OpenSSL's `MD5(name)= hex` differs in its blanks only, and so does RHash's `MD5   (name) = hex`.
-//! The name ends at the last `)` of the line, and no digit is one, so a name that holds `) = `
-//! needs no escape.
+//! The forms of OpenSSL, `MD5(name)= hex`, and of RHash, `MD5   (name) = hex`, differ only in
+//! blanks. The name ends at the last `)` of the line, so a name that contains `) = ` needs no
+//! escape.
 
 use super::line::{self, Found, Text, skip_blanks};
 use super::{CannotHold, Format, Line, foreign};
 use crate::{Algorithm, Algorithms, Dialect, Digest, Record, digits};
 
-/// Lines with a tag, of one list.
+/// A list of tagged lines.
 ///
 /// ```
 /// use lanesum_list::formats::{Format, Line, Tag};
@@ -29,7 +29,7 @@ pub struct Tag {
 }
 
 impl Tag {
-    /// A list of this dialect.
+    /// Makes a list of a dialect.
     #[must_use]
     pub const fn new(dialect: Dialect) -> Self {
         Self { dialect }
@@ -44,13 +44,13 @@ impl Tag {
         Some((text.name(name)?, digest))
     }
 
-    /// What is a line of an algorithm that is not known.
+    /// Returns the line if it has an unsupported algorithm.
     pub(super) fn unknown<'a>(&self, text: Text<'a>) -> Option<&'a str> {
         if !self.dialect.is_lenient {
             return None;
         }
         let tag = foreign::by_tag(text.unmarked())?;
-        // In any case: what only has its tag in another case is malformed.
+        // In any case, because a supported tag in the wrong case is malformed.
         let is_known = |it: Algorithm| it.tags().any(|known| known.eq_ignore_ascii_case(tag));
         (!Algorithm::ALL.into_iter().any(is_known)).then_some(tag)
     }
@@ -99,10 +99,10 @@ impl Format for Tag {
     }
 }
 
-/// Within how many bytes the parenthesis opens, were the tag the longest, with a space after it.
+/// The position of the opening parenthesis after the longest tag and a space.
 const OPENS_WITHIN: usize = 15;
 
-/// The name, still escaped, and the digest, when the tag is that of one of `algorithms`. If
+/// Returns the still escaped name and the digest if the tag is that of one of `algorithms`. If
 /// `is_lenient`, several spaces may follow the tag, and the digits may be base64.
 fn read(text: &[u8], algorithms: Algorithms, is_lenient: bool) -> Option<(&[u8], Digest)> {
     let (tag, name, digits) = split(text, is_lenient)?;
@@ -110,7 +110,7 @@ fn read(text: &[u8], algorithms: Algorithms, is_lenient: bool) -> Option<(&[u8],
     Some((name, digits::read(algorithm, digits, is_lenient)?))
 }
 
-/// Tag, name, still escaped, and digits of what has the shape of a tagged line.
+/// Returns the tag, the still escaped name and the digits of text that looks like a tagged line.
 pub(super) fn split(text: &[u8], is_lenient: bool) -> Option<(&[u8], &[u8], &[u8])> {
     let open = text.iter().take(OPENS_WITHIN).position(|&byte| byte == b'(')?;
     let mut tag = text[..open].strip_suffix(b" ").unwrap_or(&text[..open]);
@@ -130,7 +130,7 @@ mod tests {
     const ALL: fn() -> Algorithms = || Algorithm::ALL.into_iter().collect();
 
     #[test]
-    fn bsd_and_openssl_are_read() {
+    fn bsd_and_openssl_lines_are_read() {
         let digest = Digest::from_hex(Algorithm::Crc32c, b"e3069283").unwrap();
         for line in [
             "CRC32C (a b) = e3069283",
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_may_hold_what_ends_a_name() {
+    fn a_name_may_contain_the_end_marker() {
         for (line, name) in [
             ("CRC32C (a) = b) = e3069283", "a) = b"),
             ("CRC32C () = e3069283", ""),
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_a_tagged_line_is_none() {
+    fn untagged_lines_have_no_tag() {
         for line in [
             "",
             "CRC32C",

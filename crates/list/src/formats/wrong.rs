@@ -1,74 +1,75 @@
-//! What is wrong with a record of a list whose format leaves no doubt what it should be.
+//! Errors in lists with a fixed structure.
 
 use crate::Algorithm;
 
-/// Why a piece of a list is no record of the list's format. List and line are the caller's to add.
+/// The reason why a text is not a valid record of the format of its list. The caller adds the name
+/// of the list and the line number.
 #[derive(Clone, Copy, Debug, thiserror::Error, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Wrong {
-    /// It does not look like a record of the format, whose name this is.
+    /// The text does not look like a record of the named format.
     #[error("not a line in the format {0}")]
     Form(&'static str),
-    /// Its columns are not as many as those of the header.
+    /// The number of columns differs from that of the header.
     #[error("columns: {found}, expected: {expected}")]
     Columns {
-        /// Those there are.
+        /// The number of columns of the record.
         found: usize,
-        /// Those of the header.
+        /// The number of columns of the header.
         expected: usize,
     },
-    /// The header is none, lacks a column that there must be, or has it twice.
+    /// The header is invalid, lacks a required column, or repeats it.
     #[error("the header needs one column {0:?}")]
     Header(&'static str),
-    /// No column of the header has a name that files are known by.
+    /// The header has no column of file names.
     #[error("no column \"path\" in the header (or filename, file, name), separated by commas")]
     NoPath,
-    /// No column of the header has a digest or a size.
+    /// The header has no column of digests or sizes.
     #[error("no column of the header is a digest or a size")]
     NothingInHeader,
-    /// What should be a digest of the algorithm is none.
+    /// The digest of the algorithm is invalid.
     #[error("invalid {0} digest")]
     Digest(Algorithm),
-    /// What its digest is of, by the column for that, is no algorithm that is known.
+    /// The column with the algorithm of the digest names an unsupported algorithm.
     #[error("unknown algorithm")]
     Algorithm,
-    /// Its size is no number of bytes.
+    /// The size is not a number of bytes.
     #[error("invalid size")]
     Size,
-    /// Its time is not as RFC 3339 has it.
+    /// The time is not in RFC 3339 format.
     #[error("invalid time (expected RFC 3339)")]
     Modified,
-    /// Its name is empty, holds a NUL or is not encoded as it should be.
+    /// The name is empty, contains a NUL, or is incorrectly encoded.
     #[error("invalid file name")]
     Name,
-    /// It names no file, as what `aws s3api head-object` prints.
+    /// The record has no name, as in the output of `aws s3api head-object`.
     #[error("no file name: no path, Key or Path")]
     NoName,
-    /// It is what a store says of no object.
+    /// The list of the store is empty.
     #[error("no objects")]
     NoObject,
-    /// An ETag, a part size and a name, as lists of several part sizes have them.
+    /// The line has an ETag, a part size and a name, as in lists with several part sizes.
     #[error("an ETag with a part size before the name")]
     PartSize,
-    /// Nothing is known of the file that it could be compared with.
+    /// The record has neither a digest nor a size to compare.
     #[error("neither a digest nor a size")]
     NothingKnown,
-    /// It is not JSON, or something stands there twice.
+    /// The text is not JSON, or a member is repeated.
     #[error("not a JSON object that describes a file")]
     Json,
-    /// Objects stand in other members than the one that is read.
+    /// There are objects in other members than the one that is read.
     #[error("objects outside of one array Contents")]
     OtherObjects,
-    /// What lists a store says that it failed.
+    /// The program that lists the store reported an error.
     #[error("the program that made the list reports an error here")]
     Reported,
-    /// The list of a store says that there are more objects than it names.
+    /// The list of the store is truncated: the store has more objects.
     #[error("the list is truncated")]
     Truncated,
-    /// The list of a store names prefixes, and not the objects below them.
+    /// The list of the store has prefixes instead of the objects below them.
     #[error("the list leaves out objects below its CommonPrefixes")]
     Prefixes,
-    /// It is longer than a line may be: [`MAX_LINE`](crate::MAX_LINE).
+    /// The record is longer than [`MAX_LINE`](crate::MAX_LINE).
     #[error("longer than 1 MiB")]
     TooLong,
     /// The list ends before the record does.

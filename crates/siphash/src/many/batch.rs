@@ -1,14 +1,14 @@
-//! Many inputs, however they lie.
+//! Batches of inputs in any layout.
 
 use lanesum_lanes::{Offset, Pieces};
 
-/// Inputs by their places, from zero on.
+/// Inputs, numbered from 0.
 pub(super) trait Batch<'a> {
-    /// One of them.
+    /// Returns the input at a place.
     fn get(&self, place: usize) -> &'a [u8];
 }
 
-/// Slices, or what has them.
+/// Slices, or values that refer to slices.
 impl<'a, T: AsRef<[u8]>> Batch<'a> for &'a [T] {
     #[inline(always)]
     fn get(&self, place: usize) -> &'a [u8] {

@@ -1,4 +1,4 @@
-//! Inputs of any lengths: which of them go side by side.
+//! Groups inputs of any lengths for the lanes.
 //!
 //! ```text
 //! as long as the next inputs, as many as there are lanes, have about the same number of words:
@@ -10,9 +10,9 @@
 //!   hash what is left side by side, but nothing beside what is more than twice as long
 //! ```
 //!
-//! Side by side, the longest decides how long it takes. What lanes with shorter inputs lose is
-//! less, up to [`SPREAD`] words, than the way through a bucket costs. (Where words cannot be loaded
-//! by a mask, inputs of another number of words have to be loaded one by one, and no spread pays.)
+//! The longest input of a group decides how long the group takes. Up to a difference of [`SPREAD`]
+//! words, the idle lanes cost less than a bucket would. Without loads by a mask, inputs with
+//! different numbers of words must be loaded one by one, so no difference pays.
 
 use lanesum_lanes::{
     Backend, Inputs, Kernel64, MAX_LANES_64, Source as _, WORD_LEN, Word64, Words, fetch,
@@ -23,39 +23,40 @@ use super::batch::Batch;
 use super::kernel::{absorb_ragged, hash_even};
 use crate::round::State;
 
-/// The number of words by which inputs that are taken side by side in their order may differ.
+/// The largest difference in words between inputs that are hashed together in their order.
 const SPREAD: usize = 3;
 
-/// The same where there are few inputs, so that buckets would not be filled.
+/// The same for few inputs, which would not fill buckets.
 const SPREAD_OF_FEW: usize = 12;
 
-/// Fewer inputs than this are few.
+/// Fewer inputs than this count as few.
 const MANY: usize = 16 * MAX_LANES_64;
 
-/// Numbers of words below this have a bucket each.
+/// Each number of words below this has its own bucket.
 const EXACT: usize = 16;
 
-/// Powers of two from [`EXACT`] on that have buckets of their own, four each: up to 8 MiB.
+/// The number of powers of two from [`EXACT`] on that have four buckets each. They reach up to 8
+/// MiB.
 const POWERS: usize = 16;
 
-/// Buckets; the last one is for all that is longer, which is hashed alone.
+/// The number of buckets. The last one is for all longer inputs, which are hashed alone.
 const BUCKETS: usize = EXACT + 4 * POWERS + 1;
 
-/// How much of the beginning of an input that waits in a bucket is fetched into a cache; as it goes
-/// on, the CPU sees where.
+/// The number of bytes at the start of an input in a bucket that are prefetched. The CPU itself
+/// prefetches the following bytes.
 const FETCHED: usize = 1 << 10;
 
-/// Fewer inputs than this are faster one by one.
+/// Fewer inputs than this are faster when hashed one by one.
 const FEW: usize = 4;
 
-/// The bucket for inputs of so many bytes.
+/// Returns the bucket for inputs of `length` bytes.
 #[inline(always)]
 fn bucket_of(length: usize) -> usize {
     let words = length / WORD_LEN;
     if words < EXACT {
         return words;
     }
-    // By the leading bit and the two after it.
+    // Selected by the leading bit and the two bits after it.
     let power = words.ilog2();
     let bucket = EXACT + 4 * (power - EXACT.ilog2()) as usize + (words >> (power - 2) & 3);
     bucket.min(BUCKETS - 1)
@@ -91,19 +92,19 @@ pub(super) struct Grouping<const C: usize, const D: usize> {
 }
 
 impl<const C: usize, const D: usize> Grouping<C, D> {
-    /// The most lanes there are.
+    /// Returns the largest number of lanes.
     fn width(&self) -> usize {
         let widths = self.backend.widths_64();
         widths[widths.len() - 1]
     }
 
-    /// The narrowest width that so many lanes fit into.
+    /// Returns the narrowest width that holds `lanes` lanes.
     fn width_for(&self, lanes: usize) -> usize {
         let widths = self.backend.widths_64();
         *widths.iter().find(|&&width| width >= lanes).unwrap_or(&widths[widths.len() - 1])
     }
 
-    /// Puts the hash of each input of a batch into its place.
+    /// Stores the hash of each input of a batch at its place.
     pub(super) fn hash<'a, H: Output>(&self, batch: &impl Batch<'a>, hashes: &mut [H]) {
         let width = self.width();
         let spread = match self.backend.loads_by_mask() {
@@ -128,7 +129,7 @@ impl<const C: usize, const D: usize> Grouping<C, D> {
         }
     }
 
-    /// Puts the hash of each lane's input into its place.
+    /// Stores the hash of the input of each lane at its place.
     #[inline]
     fn side_by_side<H: Output>(&self, words: Words<'_>, width: usize, hashes: &mut [H]) {
         let start = self.start;
@@ -141,14 +142,14 @@ impl<const C: usize, const D: usize> Grouping<C, D> {
         }
     }
 
-    /// The same from a place on, by way of buckets.
+    /// Hashes the inputs from a place on with buckets.
     #[inline(never)]
     fn by_buckets<'a, H: Output>(&self, batch: &impl Batch<'a>, hashes: &mut [H], from: usize) {
         let width = self.width();
         let mut buckets = [const { Bucket::new() }; BUCKETS];
         for place in from..hashes.len() {
             let input = batch.get(place);
-            // When it is its turn, others have been read in between.
+            // Other inputs are read before this one is hashed.
             fetch(&input[..input.len().min(FETCHED)]);
             let number = bucket_of(input.len());
             let bucket = &mut buckets[number];
@@ -157,7 +158,7 @@ impl<const C: usize, const D: usize> Grouping<C, D> {
                 self.empty(bucket, batch, hashes);
             }
         }
-        // What is left, from short to long.
+        // The remaining inputs, from short to long.
         let mut last = Bucket::new();
         let mut shortest = 0;
         for bucket in &buckets {
@@ -200,9 +201,9 @@ impl<const C: usize, const D: usize> Grouping<C, D> {
     }
 }
 
-/// Inputs that are to be hashed side by side.
+/// Inputs to be hashed together.
 struct Bucket {
-    /// Their places in the batch.
+    /// The places of the inputs in the batch.
     places: [usize; MAX_LANES_64],
     count: usize,
 }
@@ -224,7 +225,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn buckets_rise_and_hold_what_is_alike() {
+    fn buckets_rise_with_the_number_of_words() {
         let mut first_of_bucket = 0;
         for words in 0..1_usize << 16 {
             let bucket = bucket_of(WORD_LEN * words);

@@ -1,11 +1,11 @@
-//! The kernel: one input in each lane, from its first word to its hash.
+//! The kernel: hashes one input in each lane, from its first word to its hash.
 
 use lanesum_lanes::{ShortLanes, Source, WORD_LEN, Word64};
 
 use super::Output;
 use crate::round::State;
 
-/// The hashes of the inputs of all lanes, which have the same number of whole words.
+/// Hashes the inputs of all lanes, which have the same number of whole words.
 #[inline(always)]
 pub(super) fn hash_even<S, W, H, const C: usize, const D: usize>(
     start: State<W>,
@@ -26,9 +26,9 @@ pub(super) fn hash_even<S, W, H, const C: usize, const D: usize>(
     H::finish::<W, D>(state, hashes);
 }
 
-/// The state after the last words of the inputs of all lanes, of any lengths.
+/// Returns the state after the last words of the inputs of all lanes, of any lengths.
 ///
-/// Lanes whose input has ended keep their state until the longest has ended.
+/// Lanes whose input has ended keep their state until the longest input has ended.
 #[inline(always)]
 pub(super) fn absorb_ragged<S: Source, W: Word64, const C: usize>(
     start: State<W>,
@@ -46,7 +46,7 @@ pub(super) fn absorb_ragged<S: Source, W: Word64, const C: usize>(
         index += 2;
     }
     if index == last {
-        // Often the longest input has no byte any more, and its last word the length alone.
+        // The last word of the longest input often has only the length and no bytes.
         let word = if source.longest() > WORD_LEN * index {
             let [word, _] = W::load_pair_or_zeros(source, 0, index);
             word
@@ -58,8 +58,8 @@ pub(super) fn absorb_ragged<S: Source, W: Word64, const C: usize>(
     state
 }
 
-/// The state after the last words of short pieces, where words follow that may be read. Their first
-/// two words are there already.
+/// Returns the state after the last words of short pieces whose following words may be read. Their
+/// first two words are already loaded.
 #[inline(always)]
 pub(super) fn absorb_short<W: Word64, const C: usize>(
     start: State<W>,
@@ -97,7 +97,7 @@ pub(super) fn absorb_short<W: Word64, const C: usize>(
     }
 }
 
-/// Where the inputs of all lanes end.
+/// The ends of the inputs of all lanes.
 struct Ends<W> {
     lengths: W,
 }
@@ -108,7 +108,7 @@ impl<W: Word64> Ends<W> {
         Self { lengths: source.lengths(0) }
     }
 
-    /// Word `index`, in which anything may follow the end of an input.
+    /// Returns word `index` without the bytes after the end of an input, and with its length.
     #[inline(always)]
     fn cut(&self, word: W, index: usize) -> W {
         let bits =
@@ -116,13 +116,14 @@ impl<W: Word64> Ends<W> {
         word.below(bits, self.lengths.shift_left(LENGTH_SHIFT))
     }
 
-    /// The last word of inputs that all end in it, behind which anything may follow.
+    /// Returns the last word of inputs that all end in it, without the bytes after their ends.
     #[inline(always)]
     fn last(&self, word: W) -> W {
         word.rest(self.lengths, self.lengths.shift_left(LENGTH_SHIFT))
     }
 
-    /// Word `index`, in which zeros follow the end of an input.
+    /// Returns word `index` with the length of an input that ends in it. Zeros must follow the
+    /// input.
     #[inline(always)]
     fn with_length(&self, word: W, index: usize) -> W {
         let last = word.xor(self.lengths.shift_left(LENGTH_SHIFT));
@@ -142,7 +143,7 @@ impl<W: Word64> Ends<W> {
     }
 }
 
-/// Mixes in the first words of all lanes, an even number of them.
+/// Mixes in an even number of first words of all lanes.
 #[inline(always)]
 fn absorb_pairs<S: Source, W: Word64, const C: usize>(
     mut state: State<W>,
@@ -159,5 +160,5 @@ fn absorb_pairs<S: Source, W: Word64, const C: usize>(
 /// Bits in a word.
 const WORD_BITS: u64 = u64::BITS as u64;
 
-/// The length of an input is in the highest byte of its last word.
+/// The position of the length of an input, the highest byte of its last word.
 const LENGTH_SHIFT: u32 = 56;

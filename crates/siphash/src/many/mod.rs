@@ -1,4 +1,4 @@
-//! Many inputs at once.
+//! Hashes of many inputs at once.
 
 mod batch;
 mod group;
@@ -16,11 +16,11 @@ use group::Grouping;
 use records::{HashNumbers, HashRecords};
 use short::HashShort;
 
-/// How many pieces are hashed as any inputs where one is not short, before the next are tried
-/// again: so many that few lanes are left idle.
+/// The number of pieces that are hashed as inputs of any length after a piece is not short, before
+/// short pieces are tried again. It is large enough to leave few lanes idle.
 const OTHERS: usize = 16 * CHUNK;
 
-/// A hash as a number: `u64` or, of the wider function, `u128`.
+/// A hash as a number: `u64`, or `u128` for hashes of 128 bits.
 pub trait Output: Copy + Default + sealed::Output {}
 impl Output for u64 {}
 impl Output for u128 {}
@@ -32,9 +32,9 @@ mod sealed {
     use crate::round::State;
 
     pub trait Output: Sized {
-        /// The state before the first word.
+        /// Returns the state before the first word.
         fn begin(state: State<u64>) -> State<u64>;
-        /// The hashes of all lanes, after their last words.
+        /// Computes the hashes of all lanes after their last words.
         fn finish<W: Word64, const D: usize>(state: State<W>, hashes: &mut [Self]);
     }
 
@@ -70,7 +70,8 @@ mod sealed {
     }
 }
 
-/// [`SipHash`] of many inputs at once, in lanes of one backend: [`SipHash::with_backend`].
+/// [`SipHash`] of many inputs at once in the lanes of one backend. Made by
+/// [`SipHash::with_backend`].
 #[derive(Clone, Copy, Debug)]
 pub struct WithBackend<const C: usize, const D: usize> {
     sip: SipHash<C, D>,
@@ -78,15 +79,15 @@ pub struct WithBackend<const C: usize, const D: usize> {
 }
 
 impl<const C: usize, const D: usize> SipHash<C, D> {
-    /// The same in lanes of this backend, for tests and comparisons; the methods of [`SipHash`]
-    /// take the best.
+    /// Returns the same function in lanes of a given backend, for tests and comparisons. The
+    /// methods of [`SipHash`] use the best backend.
     #[must_use]
     pub fn with_backend(&self, backend: Backend) -> WithBackend<C, D> {
         WithBackend { sip: *self, backend }
     }
 
-    /// The hash of each input, in their order, into `hashes`: of 64 or of 128 bits, as its numbers
-    /// are.
+    /// Stores the hash of each input in `hashes`, in order. The hashes have 64 or 128 bits,
+    /// depending on the type of `hashes`.
     ///
     /// ```
     /// use lanesum_siphash::SipHash24;
@@ -99,13 +100,14 @@ impl<const C: usize, const D: usize> SipHash<C, D> {
     /// ```
     ///
     /// # Panics
-    /// When there are not as many hashes as inputs.
+    /// Panics if the number of hashes differs from the number of inputs.
     pub fn hash_many<T: AsRef<[u8]>, H: Output>(&self, inputs: &[T], hashes: &mut [H]) {
         self.with_backend(Backend::best()).hash_many(inputs, hashes);
     }
 
-    /// The hash of each piece of a buffer: piece `i` lies from `offsets[i]` to `offsets[i + 1]`, as
-    /// in Apache Arrow's columns of strings. Nothing beyond the pieces is read.
+    /// Stores the hash of each piece of a buffer in `hashes`. Piece `i` lies from `offsets[i]` to
+    /// `offsets[i + 1]`, as in string columns of Apache Arrow. Bytes outside of the pieces are not
+    /// read.
     ///
     /// ```
     /// use lanesum_siphash::SipHash24;
@@ -117,8 +119,8 @@ impl<const C: usize, const D: usize> SipHash<C, D> {
     /// ```
     ///
     /// # Panics
-    /// When there is not one offset more than hashes (no offset at all will do for none), or an
-    /// offset is negative, less than the one before or beyond the buffer.
+    /// Panics if there is not one offset more than hashes, or if an offset is negative, less than
+    /// the previous one, or beyond the buffer. Zero hashes may have zero offsets.
     pub fn hash_offsets<O: Offset, H: Output>(
         &self,
         buffer: &[u8],
@@ -128,8 +130,8 @@ impl<const C: usize, const D: usize> SipHash<C, D> {
         self.with_backend(Backend::best()).hash_offsets(buffer, offsets, hashes);
     }
 
-    /// The hash of each record of `N` bytes. A buffer becomes records by
-    /// [`as_chunks`](slice::as_chunks).
+    /// Stores the hash of each record of `N` bytes in `hashes`. [`as_chunks`](slice::as_chunks)
+    /// turns a buffer into records.
     ///
     /// ```
     /// use lanesum_siphash::SipHash24;
@@ -142,34 +144,34 @@ impl<const C: usize, const D: usize> SipHash<C, D> {
     /// ```
     ///
     /// # Panics
-    /// When there are not as many hashes as records.
+    /// Panics if the number of hashes differs from the number of records.
     pub fn hash_records<const N: usize, H: Output>(&self, records: &[[u8; N]], hashes: &mut [H]) {
         self.with_backend(Backend::best()).hash_records(records, hashes);
     }
 
-    /// The hash of each number's eight bytes, little-endian.
+    /// Stores the hash of the eight little-endian bytes of each number in `hashes`.
     ///
     /// # Panics
-    /// When there are not as many hashes as numbers.
+    /// Panics if the number of hashes differs from the number of numbers.
     pub fn hash_u64s<H: Output>(&self, numbers: &[u64], hashes: &mut [H]) {
         self.with_backend(Backend::best()).hash_u64s(numbers, hashes);
     }
 }
 
 impl<const C: usize, const D: usize> WithBackend<C, D> {
-    /// Whose lanes they are.
+    /// Returns the backend.
     #[must_use]
     pub const fn backend(&self) -> Backend {
         self.backend
     }
 
-    /// See [`SipHash::hash_many`].
+    /// Hashes slices; see [`SipHash::hash_many`].
     pub fn hash_many<T: AsRef<[u8]>, H: Output>(&self, inputs: &[T], hashes: &mut [H]) {
         same_number(inputs.len(), hashes.len());
         self.hash_all(inputs, hashes);
     }
 
-    /// See [`SipHash::hash_offsets`].
+    /// Hashes pieces of a buffer; see [`SipHash::hash_offsets`].
     pub fn hash_offsets<O: Offset, H: Output>(
         &self,
         buffer: &[u8],
@@ -179,7 +181,7 @@ impl<const C: usize, const D: usize> WithBackend<C, D> {
         same_number(offsets.len().saturating_sub(1), hashes.len());
         let mut done = self.hash_short(buffer, offsets, hashes);
         if hashes.is_empty() || done < hashes.len() {
-            // `hash_short` has looked at those that it hashed; here all are looked at.
+            // `hash_short` checks only the offsets that it uses. This checks all of them.
             let pieces = Pieces::new(buffer, offsets);
             while done < hashes.len() {
                 let other = OTHERS.min(hashes.len() - done);
@@ -190,7 +192,7 @@ impl<const C: usize, const D: usize> WithBackend<C, D> {
         }
     }
 
-    /// Short pieces, as long as there are such. Gives how many.
+    /// Hashes pieces up to the first one that is not short. Returns their number.
     fn hash_short<O: Offset, H: Output>(
         &self,
         buffer: &[u8],
@@ -202,12 +204,12 @@ impl<const C: usize, const D: usize> WithBackend<C, D> {
         self.backend.run_64(width, HashShort::<O, H, C, D> { start, buffer, offsets, hashes })
     }
 
-    /// See [`SipHash::hash_records`].
+    /// Hashes records; see [`SipHash::hash_records`].
     pub fn hash_records<const N: usize, H: Output>(&self, records: &[[u8; N]], hashes: &mut [H]) {
         same_number(records.len(), hashes.len());
         let start = H::begin(self.sip.0);
         let (mut records, mut hashes) = (records, hashes);
-        // The widest word as long as it is filled, and then the others for what is left.
+        // The widest word as long as all its lanes are used, then narrower ones for the rest.
         for &width in self.backend.widths_64().iter().rev() {
             let count = records.len() - records.len() % width;
             let (now, later) = records.split_at(count);
@@ -218,7 +220,7 @@ impl<const C: usize, const D: usize> WithBackend<C, D> {
         }
     }
 
-    /// See [`SipHash::hash_u64s`].
+    /// Hashes numbers; see [`SipHash::hash_u64s`].
     pub fn hash_u64s<H: Output>(&self, numbers: &[u64], hashes: &mut [H]) {
         same_number(numbers.len(), hashes.len());
         let start = H::begin(self.sip.0);

@@ -1,4 +1,4 @@
-//! Inputs of one length that lie side by side: records, and numbers.
+//! Adjacent inputs of one length: records and numbers.
 
 use lanesum_lanes::{Kernel64, Records, Word64};
 
@@ -7,7 +7,7 @@ use super::kernel::hash_even;
 use crate::round::State;
 use crate::words::EIGHT_BYTES;
 
-/// Hashes records, as many of them as fill the lanes.
+/// Hashes as many records as fill all lanes.
 pub(super) struct HashRecords<'a, H, const N: usize, const C: usize, const D: usize> {
     pub(super) start: State<u64>,
     pub(super) records: &'a [[u8; N]],
@@ -30,7 +30,7 @@ impl<H: Output, const N: usize, const C: usize, const D: usize> Kernel64
     }
 }
 
-/// Hashes a column of numbers, as many of them as fill the lanes.
+/// Hashes as many numbers of a column as fill all lanes.
 pub(super) struct HashNumbers<'a, H, const C: usize, const D: usize> {
     pub(super) start: State<u64>,
     pub(super) numbers: &'a [u64],

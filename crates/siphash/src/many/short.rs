@@ -1,4 +1,4 @@
-//! Short pieces of one buffer: sorted, chunk by chunk, by their numbers of words.
+//! Short pieces of one buffer, sorted by number of words within each chunk.
 
 use lanesum_lanes::{CHUNK, Kernel64, MAX_LANES_64, Offset, ShortLanes, ShortPieces, Word64};
 
@@ -6,11 +6,12 @@ use super::Output;
 use super::kernel::{absorb_ragged, absorb_short};
 use crate::round::State;
 
-/// Hashes pieces from the first on, as long as they are short and fill the lanes. Gives how many.
+/// Hashes pieces from the first one on, as long as they are short and fill the lanes. Returns their
+/// number.
 pub(super) struct HashShort<'h, O, H, const C: usize, const D: usize> {
     pub(super) start: State<u64>,
     pub(super) buffer: &'h [u8],
-    /// One more than there are hashes.
+    /// One more than the number of hashes.
     pub(super) offsets: &'h [O],
     pub(super) hashes: &'h mut [H],
 }
@@ -33,8 +34,8 @@ impl<O: Offset, H: Output, const C: usize, const D: usize> Kernel64 for HashShor
             }
             let last = count - W::LANES;
             let (mut lanes, mut words) = lanes_from(&pieces, 0);
-            // The first of the pieces whose hashes are in `own`. At first there are none: what is
-            // put into the first places is replaced.
+            // The first of the pieces whose hashes are in `own`. At first there are none, and the
+            // values stored at the first places are replaced later.
             let mut hashed = 0;
             for first in (0..count).step_by(W::LANES) {
                 let state = if lanes.words_follow() {
@@ -42,10 +43,10 @@ impl<O: Offset, H: Output, const C: usize, const D: usize> Kernel64 for HashShor
                 } else {
                     absorb_ragged::<_, W, C>(start, &lanes)
                 };
-                // Scalar work goes here, while the vector units still run rounds.
+                // The scalar work is here, because the vector units still run rounds.
                 pieces.fetch_behind();
                 pieces.scatter(hashed, own, hashes);
-                // In the end some are hashed again, instead of leaving lanes idle.
+                // The last group hashes some pieces again instead of leaving lanes idle.
                 hashed = first.min(last);
                 (lanes, words) = lanes_from(&pieces, (first + W::LANES).min(last));
                 H::finish::<W, D>(state, own);
@@ -57,7 +58,8 @@ impl<O: Offset, H: Output, const C: usize, const D: usize> Kernel64 for HashShor
     }
 }
 
-/// The pieces from `first` on, one for each lane, and their first words, if two more may be read.
+/// Returns the pieces from `first` on, one for each lane, and their first words if two more may be
+/// read.
 #[inline(always)]
 fn lanes_from<'s, W: Word64>(
     pieces: &'s ShortPieces<'_>,

@@ -33,7 +33,7 @@ pub fn texts() -> Vec<String> {
     texts
 }
 
-/// The texts of a folder and what is below it, in the order of their names.
+/// The texts of a directory and what is below it, in the order of their names.
 fn gather(folder: &Path, texts: &mut Vec<String>) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     let mut paths: Vec<_> = entries.flatten().map(|entry| entry.path()).collect();

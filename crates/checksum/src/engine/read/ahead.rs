@@ -1,11 +1,11 @@
-//! Pieces of files read ahead of their use: the first ones of many files together, and past the
-//! cache one while the one before it is hashed.
+//! Reads pieces of files ahead: the first pieces of many files together, and in direct reads the
+//! next piece while one is hashed.
 //!
-//! Through the cache only the first: for the others the kernel reads ahead by itself, and to ask it
-//! by io_uring for what it has not read yet costs several times the work of waiting for it.
+//! Reads through the cache read only the first piece ahead. The kernel reads the other pieces ahead
+//! by itself, and requesting them by io_uring costs several times the work of waiting for them.
 //!
-//! A lane has memory for two pieces. At any time it hashes one ([`Ahead::current`]) while nothing
-//! or the piece that follows is on its way into the other; so no byte is read and written at once.
+//! A lane has memory for two pieces. It hashes one ([`Ahead::current`]) while the next piece may be
+//! read into the other one. So no byte is read and written at the same time.
 
 #![expect(unsafe_code, reason = "the kernel writes to memory while we do something else")]
 
@@ -26,7 +26,7 @@ use crate::engine::Source;
 use crate::engine::buffer::Buffer;
 use crate::engine::open::FileOpener;
 
-/// How much is read at a time, in bytes, and in how many lanes.
+/// The size of a read in bytes, and the number of lanes.
 #[derive(Clone, Copy)]
 struct Shape {
     piece: usize,
@@ -41,22 +41,22 @@ pub(in crate::engine) struct ReadAhead {
 }
 
 impl ReadAhead {
-    /// Reads through the cache.
+    /// Makes a reader through the cache.
     ///
     /// # Errors
-    /// Why there is no io_uring.
+    /// Fails if there is no io_uring.
     pub(super) fn cached(lanes: usize) -> io::Result<Self> {
-        // Two pieces a lane: half as many lanes as others have take the same memory.
+        // Two pieces per lane, so half of the usual number of lanes takes the same memory.
         let shape = Shape { piece: Buffer::CAPACITY, lanes: lanes.min(32), is_direct: false };
         Ok(Self::new(shape, Queue::with_ring(shape.memory(), shape.lanes)?))
     }
 
-    /// Reads past the cache. Where there is no io_uring a piece is read when it is asked for.
+    /// Makes a reader that bypasses the cache. Without io_uring a piece is read when it is needed.
     ///
     /// # Errors
-    /// There is no memory.
+    /// Fails if there is no memory.
     pub(super) fn direct(lanes: usize) -> io::Result<Self> {
-        // Nothing reads ahead for us here, and each read is one to the medium.
+        // The kernel does not read ahead here, and each read goes to the medium.
         let shape = Shape { piece: 2 * Buffer::CAPACITY, lanes: lanes.min(16), is_direct: true };
         let queue = Queue::with_ring(shape.memory(), shape.lanes)
             .or_else(|_| Queue::without_ring(shape.memory(), shape.lanes))?;
@@ -67,7 +67,7 @@ impl ReadAhead {
         Self { queue: Rc::new(RefCell::new(queue)), shape }
     }
 
-    /// How many lanes it reads for.
+    /// Returns the number of lanes.
     pub(super) fn lanes(&self) -> usize {
         self.shape.lanes
     }
@@ -83,7 +83,7 @@ impl ReadAhead {
         }
     }
 
-    /// Opens a job's file, if it has one, and begins to read it if it is a regular one.
+    /// Opens the file of a job, if it has one, and starts to read a regular file.
     pub(super) fn open(
         &self,
         source: &Source,
@@ -92,8 +92,8 @@ impl ReadAhead {
     ) -> Option<PreOpened> {
         let (path, is_regular) = match source {
             Source::Nothing | Source::Stdin => return None,
-            Source::Extent { path, .. } | Source::Stretch { path, .. } => {
-                // It is read as usual.
+            Source::Extent { path, .. } | Source::Chunk { path, .. } => {
+                // It is read in the usual way.
                 let file = opener.open(path).map_err(Error::from);
                 return Some(PreOpened { file, buffer: None });
             }
@@ -116,16 +116,16 @@ impl ReadAhead {
         Some(PreOpened { file: Ok(file), buffer: Some(buffer) })
     }
 
-    /// Sets off what was begun.
+    /// Submits the started reads.
     pub(super) fn submit(&self) {
         self.queue.borrow_mut().submit();
     }
 }
 
 impl Shape {
-    /// From one lane's memory to the next one's. Those that begin at the same line of a page would
-    /// push each other out of the first-level cache (see [`Buffer`]); what is read past the cache
-    /// must begin where a block does.
+    /// The distance between the memories of two lanes. At equal page offsets lines would evict each
+    /// other from the first-level cache (see [`Buffer`]). Direct reads must start at a block
+    /// boundary.
     fn stride(self) -> usize {
         const { assert!((Buffer::SETS as u64).is_multiple_of(direct::ALIGNMENT)) }
         2 * self.piece + Buffer::SETS
@@ -135,7 +135,7 @@ impl Shape {
         self.lanes * self.stride()
     }
 
-    /// Where a lane's piece 0 or 1 lies.
+    /// Returns the place of piece 0 or 1 of a lane.
     fn range(self, lane: usize, piece: usize) -> Range<usize> {
         const ODD_LINES: usize = 5 * 64;
         let stagger = if self.is_direct { 0 } else { lane * ODD_LINES % Buffer::SETS };
@@ -149,42 +149,42 @@ fn is_regular_file(file: &OwnedFd) -> bool {
         .is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile)
 }
 
-/// A lane's two pieces.
+/// The two pieces of a lane.
 pub(in crate::engine) struct Ahead {
     queue: Rc<RefCell<Queue>>,
     memory: Rc<Region>,
     shape: Shape,
     index: usize,
-    /// Which of the two pieces is hashed, 0 or 1.
+    /// The piece that is hashed, 0 or 1.
     current: usize,
-    /// The offset in the file of what is on its way into the other one.
+    /// The file offset of the read into the other piece, if any.
     under_way: Option<u64>,
 }
 
 impl Ahead {
-    /// Whether it reads past the cache.
+    /// Whether reads bypass the cache.
     pub(super) fn is_direct(&self) -> bool {
         self.shape.is_direct
     }
 
-    /// Bytes of the current piece.
+    /// Returns the bytes of the current piece.
     #[inline]
     pub(in crate::engine) fn bytes(&self, range: Range<usize>) -> &[u8] {
         let current = self.shape.range(self.index, self.current);
         assert!(range.is_empty() || current.start <= range.start && range.end <= current.end);
-        // SAFETY: the current piece is read whole before it becomes that, and what is under way
-        // goes into the other one. The next becomes current in `next` and `begin`, which take `&mut
-        // self`.
+        // SAFETY: a piece is completely read before it becomes the current one, and reads under way
+        // go into the other piece. The current piece changes only in `next` and `begin`, which take
+        // `&mut self`.
         unsafe { self.memory.bytes(range) }
     }
 
-    /// Begins with a file: its first piece is under way once the queue is submitted.
+    /// Starts with a file. Its first piece is under way once the queue is submitted.
     fn begin(&mut self, file: &OwnedFd) {
         self.release();
         self.read_other(file, 0);
     }
 
-    /// As [`LaneReader::next`](super::LaneReader::next); sets off the piece after it.
+    /// Like [`LaneReader::next`](super::LaneReader::next). Also submits the following piece.
     pub(in crate::engine) fn next(
         &mut self,
         file: &OwnedFd,
@@ -201,11 +201,10 @@ impl Ahead {
         };
         let read = read.map_err(|error| self.error(error))?;
         self.current ^= 1;
-        // Of a file whose end is not at a block's end, what lies before the position comes again.
+        // If the file does not end at a block boundary, bytes before the position are read again.
         let known = (position - from) as usize;
         let (known, read) = match read {
-            // A file system that gives less than was asked for before the end may not mind where a
-            // read begins.
+            // A file system that returns short reads before the end may accept any start of a read.
             read if 0 < known && read <= known => (0, self.read_unaligned(file, position)?),
             read => (known, read),
         };
@@ -221,24 +220,23 @@ impl Ahead {
         Ok(Piece { range, is_last: fresh == 0 || (is_short && end == size) })
     }
 
-    /// Waits for what is under way and drops it.
+    /// Waits for reads under way and drops them.
     pub(in crate::engine) fn release(&mut self) {
         if self.under_way.take().is_some() {
-            // Whatever came of it is of no interest.
+            // The result is ignored.
             let _ = self.queue.borrow_mut().wait(self.index);
         }
     }
 
-    /// Waits for the other piece, which begins at this offset.
+    /// Waits for the other piece, which starts at this offset.
     fn wait(&self, file: &OwnedFd, from: u64, size: u64) -> Result<usize, Errno> {
         let read = self.queue.borrow_mut().wait(self.index);
         match read {
-            // With a file system in user space that keeps nothing in the cache (FUSE's
-            // `direct_io`), Linux 6.18 tells of more bytes than it brought, at the end of a file
-            // that is read by io_uring.
+            // On a FUSE file system with `direct_io`, Linux 6.18 reports more bytes than it has
+            // read at the end of a file that is read by io_uring.
             Ok(read) if from + read as u64 > size => self.read_now(file, from),
-            // Files are opened so that no open waits for a FIFO, which kernels before 5.19 take to
-            // mean that no read shall wait either.
+            // Files are opened with O_NONBLOCK, so that opening a FIFO does not wait. Kernels
+            // before 5.19 then return from reads without waiting.
             Err(Errno::AGAIN | Errno::INTR) => self.read_now(file, from),
             read => read,
         }
@@ -251,11 +249,11 @@ impl Ahead {
         unsafe { self.queue.borrow().read(file, from, range) }
     }
 
-    /// Reads from any offset into the current piece, of which nothing is in use; where the file
-    /// system minds, nothing.
+    /// Reads from any offset into the current piece, which must not be in use. Reads nothing if the
+    /// file system requires alignment.
     fn read_unaligned(&self, file: &OwnedFd, position: u64) -> Result<usize, Error> {
         let range = self.shape.range(self.index, self.current);
-        // SAFETY: nothing is under way in this lane, and `next` has given out no bytes of the piece
+        // SAFETY: no read is under way in this lane, and `next` has not returned bytes of the piece
         // yet.
         match unsafe { self.queue.borrow().read(file, position, range) } {
             Err(Errno::INVAL) => Ok(0),
@@ -263,15 +261,15 @@ impl Ahead {
         }
     }
 
-    /// The last offset up to this one from which may be read.
+    /// Returns the last allowed read offset up to this one.
     fn aligned(&self, position: u64) -> u64 {
         if self.shape.is_direct { position - position % direct::ALIGNMENT } else { position }
     }
 
     fn read_other(&mut self, file: &OwnedFd, from: u64) {
         let range = self.shape.range(self.index, self.current ^ 1);
-        // SAFETY: nothing is under way in this lane, and `bytes` gives out the current piece only.
-        // The memory is the queue's.
+        // SAFETY: no read is under way in this lane, and `bytes` returns the current piece only.
+        // The queue owns the memory.
         unsafe { self.queue.borrow_mut().push(self.index, file, from, range) };
         self.under_way = Some(from);
     }
@@ -287,10 +285,10 @@ mod tests {
 
     use super::*;
 
-    /// A short piece, of what can be read past the cache.
+    /// A short piece that direct reads accept.
     const PAGE: usize = direct::ALIGNMENT as usize;
 
-    /// Readers with and without io_uring, through the cache and as past it.
+    /// Returns readers with and without io_uring, through the cache and as if bypassing it.
     fn readers() -> Vec<ReadAhead> {
         let mut readers = Vec::new();
         for is_direct in [false, true] {
@@ -318,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn all_bytes_come_in_order_whatever_the_length() {
+    fn all_bytes_arrive_in_order_for_every_length() {
         for reader in readers() {
             for length in [0, 1, PAGE, 2 * PAGE, 2 * PAGE + 1, 4 * PAGE, 7 * PAGE - 1] {
                 let content: Vec<u8> = (0..length).map(|i| (i % 251) as u8).collect();
@@ -337,7 +335,7 @@ mod tests {
         }
     }
 
-    /// As of a file system in user space, where it may be cut to any length.
+    /// As on a FUSE file system, where reads may be short by any length.
     #[test]
     fn a_short_read_is_not_the_end() {
         let content: Vec<u8> = (0..3 * PAGE + 5).map(|i| (i % 251) as u8).collect();
@@ -355,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_file_has_become_longer_by_is_read() {
+    fn appended_bytes_are_read() {
         for reader in readers() {
             let mut file = tempfile::tempfile().unwrap();
             file.write_all(&[1; PAGE + 1]).unwrap();
@@ -369,7 +367,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_cannot_be_read_is_an_error_of_the_lane_only() {
+    fn a_read_error_affects_its_lane_only() {
         for reader in readers() {
             let folder = OwnedFd::from(std::fs::File::open("/").unwrap());
             let mut lane = reader.lane(0);

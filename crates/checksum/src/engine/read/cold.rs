@@ -1,8 +1,8 @@
-//! Files that come from the medium rather than the cache are asked for before they are read.
+//! Requests files that are not in the cache before they are read.
 //!
-//! Of a batch of small files each read would wait for the medium alone. Asked for together they
-//! come together, in whatever order suits the medium. Where all is in the cache, it would cost 2 %
-//! for nothing, so it is done only as long as the batch before had to wait.
+//! Without this, each read of a batch of small files would wait for the medium separately.
+//! Requested together they are read in the best order of the medium. If all files are in the cache,
+//! the requests would cost 2 % in vain, so they are made only if the previous batch had to wait.
 
 use std::cell::Cell;
 use std::io::IoSliceMut;
@@ -16,23 +16,24 @@ use rustix::io::{Errno, ReadWriteFlags, preadv2};
 
 use crate::engine::buffer::Buffer;
 
-/// What the medium has read for this thread.
+/// The number of reads from the medium for this thread.
 #[derive(Default)]
 pub(in crate::engine) struct ColdReads {
-    /// In blocks, as the kernel counts them.
+    /// In blocks, as counted by the kernel.
     blocks: Cell<i64>,
 }
 
 impl ColdReads {
-    /// Whether the medium has read anything since this was asked last.
+    /// Returns whether this thread has caused reads from a medium since the last call.
     pub(in crate::engine) fn are_new(&self) -> bool {
-        // Where the kernel does not count, nothing is ever read.
+        // If the kernel does not count, there are never any reads.
         let blocks = getrusage(UsageWho::RUSAGE_THREAD).map_or(0, |usage| usage.block_reads());
         self.blocks.replace(blocks) != blocks
     }
 }
 
-/// Whether what a file has at an offset is not in the cache, as far as its file system can tell.
+/// Returns whether the bytes at an offset of a file are not in the cache, if the file system can
+/// tell.
 pub(in crate::engine) fn is_missing(file: &OwnedFd, offset: u64) -> bool {
     let mut byte = [0];
     let flags = ReadWriteFlags::NOWAIT;
@@ -40,11 +41,11 @@ pub(in crate::engine) fn is_missing(file: &OwnedFd, offset: u64) -> bool {
         && preadv2(file, &mut [IoSliceMut::new(&mut byte)], offset, flags) == Err(Errno::AGAIN)
 }
 
-/// Whether what a file has at an offset is in the cache, or comes from no medium at all (a FIFO).
-/// Where the file system cannot tell, it is not.
+/// Returns whether the bytes at an offset are in the cache, or do not come from a medium (a FIFO).
+/// Returns false if the file system cannot tell.
 pub(in crate::engine) fn is_cached(file: &OwnedFd, offset: u64) -> bool {
-    // No file has anything there; to the system the last one means: where the file is read, and go
-    // on.
+    // No file has bytes at this offset. To the system the last offset means the current position of
+    // the file, which advances.
     if i64::try_from(offset).is_err() {
         return true;
     }
@@ -53,24 +54,24 @@ pub(in crate::engine) fn is_cached(file: &OwnedFd, offset: u64) -> bool {
     !matches!(read, Err(Errno::AGAIN | Errno::OPNOTSUPP))
 }
 
-/// Has a part of a file brought into the cache, without waiting for it.
+/// Requests a part of a file into the cache without waiting.
 pub(in crate::engine) fn ask_for_part(file: &OwnedFd, part: Range<u64>) {
-    /// No more than this is taken at a time: as much as one request to a medium has.
+    /// The largest request at a time: the size of one request to a medium.
     const STEP: u64 = 512 << 10;
     for start in part.clone().step_by(STEP as usize) {
         let length = NonZero::new(STEP.min(part.end - start));
-        // As below.
+        // As in the function below.
         let _ = fadvise(file, start, length, Advice::WillNeed);
     }
 }
 
-/// Has what the first read of a file takes brought into the cache, without waiting for it.
+/// Requests the bytes of the first read of a file into the cache without waiting.
 pub(super) fn ask_for(file: &OwnedFd) {
-    // A file system that has no use for a hint says so, and nothing is lost.
+    // A file system that does not support the hint returns an error, which is ignored.
     let _ = fadvise(file, 0, NonZero::new(Buffer::CAPACITY as u64), Advice::WillNeed);
 }
 
-/// Has a file dropped from the cache; whether it is read from a medium then, as on ext2 to ext4,
+/// Drops a file from the cache. Returns whether it is then read from a medium, as on ext2 to ext4,
 /// XFS and btrfs.
 #[cfg(test)]
 pub(in crate::engine) fn drop_from_cache(file: &std::fs::File) -> bool {
@@ -87,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn to_look_at_any_offset_leaves_the_position_where_it_is() {
+    fn a_cache_probe_keeps_the_file_position() {
         let mut file = tempfile::tempfile().unwrap();
         file.write_all(b"abc").unwrap();
         let file = OwnedFd::from(file);
@@ -99,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_from_the_medium_is_noticed_once() {
+    fn a_read_from_the_medium_is_reported_once() {
         let cold_reads = ColdReads::default();
         let _ = cold_reads.are_new();
         assert!(!cold_reads.are_new());

@@ -1,12 +1,11 @@
-//! Reading past the cache: O_DIRECT.
+//! Direct reads that bypass the cache: O_DIRECT.
 //!
-//! The flag asks for addresses, offsets and lengths that are multiples of the medium's blocks. All
-//! of ours are multiples of [`ALIGNMENT`], which is one for every medium that Linux drives by
-//! default; where it is not, the read fails as invalid, and the file counts as one that cannot be
-//! read so.
+//! The flag requires addresses, offsets and lengths that are multiples of the block size of the
+//! medium. All of them are multiples of [`ALIGNMENT`], which is enough for every medium that Linux
+//! supports by default. Otherwise the read fails as invalid, and the file counts as unsupported.
 //!
-//! The kernel writes pages of the file that are not on the medium yet out before it reads, and
-//! leaves those in the cache where they are.
+//! The kernel first writes modified pages of the file to the medium, and leaves cached pages in the
+//! cache.
 
 use rustix::fd::OwnedFd;
 use rustix::fs::{AtFlags, OFlags, StatxFlags, fcntl_getfl, fcntl_setfl, statx};
@@ -14,20 +13,20 @@ use rustix::io::Errno;
 
 use crate::Error;
 
-/// What addresses and offsets are a multiple of, in bytes: a multiple of a medium's blocks,
-/// whatever the size of a page.
+/// The alignment of addresses and offsets in bytes: a multiple of the blocks of a medium, for any
+/// page size.
 pub(super) const ALIGNMENT: u64 = 4096;
 
-/// Makes an open file be read past the cache.
+/// Switches an open file to direct reads.
 ///
 /// # Errors
-/// [`Error::NoDirect`] where its file system cannot do that, or does not do it for this file.
+/// Fails with [`Error::NoDirect`] if the file system does not support direct reads of this file.
 pub(super) fn set(file: &OwnedFd) -> Result<(), Error> {
-    // Set now, since a FIFO or a folder could not have been opened with it.
+    // Set after opening, because FIFOs and directories cannot be opened with the flag.
     let flags = fcntl_getfl(file).map_err(of)?;
     fcntl_setfl(file, flags | OFlags::DIRECT).map_err(of)?;
-    // Some file systems take the flag and then read some files (encrypted ones, those within their
-    // inode) through the cache. They say so, from Linux 6.1 on.
+    // Some file systems accept the flag, but read some files (encrypted ones, those within their
+    // inode) through the cache. From Linux 6.1 on they report this.
     match statx(file, "", AtFlags::EMPTY_PATH, StatxFlags::DIOALIGN) {
         Ok(stat)
             if StatxFlags::from_bits_retain(stat.stx_mask).contains(StatxFlags::DIOALIGN)
@@ -39,7 +38,7 @@ pub(super) fn set(file: &OwnedFd) -> Result<(), Error> {
     }
 }
 
-/// The error of a file that is to be read past the cache.
+/// Converts the error of a direct read.
 pub(super) fn of(error: Errno) -> Error {
     match error {
         Errno::INVAL => Error::NoDirect,

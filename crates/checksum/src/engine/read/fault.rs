@@ -1,34 +1,33 @@
-//! What happens when a mapped file is cut off: SIGBUS, and a handler that survives it.
+//! A handler for SIGBUS, which a truncated mapped file causes.
 //!
-//! Whoever touches a page of a mapped file that lies beyond the file's end, or cannot be read from
-//! the medium, gets SIGBUS, which ends a process that has no answer. The answer here is that of
-//! libwayland's server and of systemd's journal: zeros are mapped over the rest of the window, a
-//! note is made that they are, and the instruction is done again. The hash goes on over the zeros,
-//! and the lane reports the file, or has it read anew, when it asks for more.
+//! An access to a page of a mapped file that lies beyond the end of the file, or that cannot be
+//! read from the medium, causes SIGBUS. The signal ends a process without a handler. The handler
+//! here does the same as the libwayland server and the systemd journal: it maps zeros over the rest
+//! of the window, records that, and returns to the instruction. The hash continues over the zeros.
+//! When the lane asks for more bytes, it reports the file or reads it again.
 //!
-//! The handler runs between any two instructions of the thread that touched the page, so it may use
-//! nothing that could be half done at that moment. It uses atomic numbers and two system calls. It
-//! is installed while there are workers that map, and what was there before gets what is not about
-//! them.
+//! The handler runs between any two instructions of the thread, so it must not use data that may be
+//! inconsistent at that moment. It uses atomic numbers and two system calls. It is installed while
+//! workers map files, and passes other faults to the previous handler.
 //!
 //! # Why it replaces no other memory
 //!
-//! 1. The kernel chooses where a window lies ([`Window`](super::map::Window)), so a mapping that
-//!    fails leaves no hole, and one that succeeds replaces nothing. The handler's is the only
+//! 1. The kernel chooses the address of a window ([`Window`](super::map::Window)), so a failed
+//!    mapping leaves no hole, and a successful one replaces nothing. Only the handler uses
 //!    MAP_FIXED.
-//! 2. A window is [entered](Guard::enter) once it is mapped and before anybody touches it, and
-//!    [left](Guard::leave) before it is unmapped. So all addresses of a window that is entered are
-//!    ours.
-//! 3. The handler looks at the windows of its own thread only. What it reads there no other thread
-//!    changes; and its own thread is at the instruction that reads the window, not within `enter`
-//!    or `leave`, which touch no window. (Of other threads' entries it reads the owner, whom only a
-//!    thread itself enters and takes away.)
-//! 4. When zeros cannot be mapped, the kernel may have unmapped the rest of the window, and other
-//!    threads' memory may come to lie there at any time. Then the process dies, before the
-//!    instruction is done again.
+//! 2. A window is [entered](Guard::enter) after it is mapped and before any access, and
+//!    [left](Guard::leave) before it is unmapped. So this process owns all addresses of an entered
+//!    window.
+//! 3. The handler reads the windows of its own thread only, which no other thread changes. Its
+//!    thread is at the instruction that reads the window, not within `enter` or `leave`, which do
+//!    not access windows. From the entries of other threads it reads only the owner, which only the
+//!    owning thread sets and clears.
+//! 4. If zeros cannot be mapped, the kernel may have unmapped the rest of the window, and memory of
+//!    other threads may be mapped there at any time. Then the process ends before the instruction
+//!    is repeated.
 //!
-//! Another way would be to have the kernel copy (process_vm_readv of our own memory fails instead
-//! of raising a signal). Then mapping would save nothing over read, which copies as well.
+//! An alternative is a copy by the kernel: process_vm_readv fails instead of raising a signal. But
+//! then mapping would not be faster than reading, which also copies.
 
 #![expect(unsafe_code, reason = "installs a handler for a signal")]
 
@@ -46,25 +45,25 @@ use rustix::thread::gettid;
 
 use super::memory::page_size;
 
-/// The most windows of a worker: as many as a number has bits.
+/// The largest number of windows of a worker, one per bit of a number.
 pub(super) const MAX_LANES: usize = u64::BITS as usize;
 
-/// The windows of one worker, as the handler knows them.
+/// The windows of one worker, for the handler.
 struct WorkerWindows {
-    /// The id of the worker's thread; 0 if the entry is free.
+    /// The thread id of the worker, or 0 for a free entry.
     owner: AtomicI32,
     windows: [Addresses; MAX_LANES],
-    /// A bit for each window that has zeros instead of its file.
+    /// A bit for each window with zeros instead of its file.
     hits: AtomicU64,
 }
 
-/// From where to where a window goes, in bytes; nowhere (0 to 0) if nothing is mapped.
+/// The address range of each window, or 0 to 0 if nothing is mapped.
 struct Addresses {
     start: AtomicUsize,
     end: AtomicUsize,
 }
 
-/// As many as there may be workers, for a handler can wait for no lock.
+/// A fixed table for the largest number of workers, because a handler must not take a lock.
 static ENTRIES: [WorkerWindows; 1024] = [const { WorkerWindows::new() }; 1024];
 
 impl WorkerWindows {
@@ -78,21 +77,21 @@ impl WorkerWindows {
     }
 }
 
-/// Keeps faults in the windows of a worker from ending the process, as long as it lives.
+/// While it exists, faults in the windows of a worker do not end the process.
 pub(super) struct Guard {
     entry: &'static WorkerWindows,
-    /// Whether the thread had SIGBUS blocked.
+    /// Whether the thread had blocked SIGBUS.
     was_blocked: bool,
-    /// Not for another thread: the entry and the mask are this one's.
+    /// Not `Send`, because the entry and the signal mask belong to this thread.
     thread: PhantomData<*const ()>,
 }
 
-/// Guards the windows of this thread that are entered.
+/// Starts to guard the entered windows of this thread.
 ///
 /// # Errors
-/// When there are too many workers at once, or no handler can be installed.
+/// Fails if there are too many workers, or if no handler can be installed.
 pub(super) fn guard() -> io::Result<Guard> {
-    // Asked here for the first time, so that the handler finds the answer.
+    // Computed here first, so that the handler only reads the stored value.
     let _ = page_size();
     let thread = gettid().as_raw_nonzero().get();
     let take = |entry: &&WorkerWindows| {
@@ -110,20 +109,20 @@ pub(super) fn guard() -> io::Result<Guard> {
 }
 
 impl Guard {
-    /// Guards window `index`, which lies at these addresses and stays there until it has left.
+    /// Guards window `index` at these addresses, where it must stay until it is left.
     pub(super) fn enter(&self, index: usize, addresses: Range<usize>) {
         self.forget(index);
         let window = &self.entry.windows[index];
         window.end.store(addresses.end, Ordering::Relaxed);
         window.start.store(addresses.start, Ordering::Relaxed);
-        // The handler runs in this thread: all that matters is that nothing of the window is read
+        // The handler runs in this thread, so it is enough that no byte of the window is read
         // before.
         compiler_fence(Ordering::SeqCst);
     }
 
-    /// Window `index` is nowhere from now on.
+    /// Stops guarding window `index`.
     pub(super) fn leave(&self, index: usize) {
-        // And nothing after.
+        // And that no byte is read after.
         compiler_fence(Ordering::SeqCst);
         let window = &self.entry.windows[index];
         window.start.store(0, Ordering::Relaxed);
@@ -131,13 +130,13 @@ impl Guard {
         compiler_fence(Ordering::SeqCst);
     }
 
-    /// Whether window `index` has zeros instead of its file.
+    /// Returns whether window `index` has zeros instead of its file.
     pub(super) fn was_hit(&self, index: usize) -> bool {
         compiler_fence(Ordering::SeqCst);
         self.entry.hits.load(Ordering::Acquire) & 1 << index != 0
     }
 
-    /// Forgets that it had.
+    /// Clears this mark.
     fn forget(&self, index: usize) {
         self.entry.hits.fetch_and(!(1 << index), Ordering::AcqRel);
     }
@@ -146,7 +145,7 @@ impl Guard {
 impl Drop for Guard {
     fn drop(&mut self) {
         if self.was_blocked {
-            // What could be unblocked can be blocked.
+            // Blocking cannot fail after unblocking succeeded.
             let _ = block(libc::SIG_BLOCK);
         }
         uninstall();
@@ -154,10 +153,10 @@ impl Drop for Guard {
     }
 }
 
-/// Blocks or unblocks SIGBUS in this thread; whether it was blocked. A fault whose signal is
-/// blocked ends the process whatever the handler.
+/// Blocks or unblocks SIGBUS in this thread. Returns whether it was blocked. A fault with a blocked
+/// signal ends the process in spite of the handler.
 pub(super) fn block(how: c_int) -> io::Result<bool> {
-    // SAFETY: all zeros is memory for a mask, which is filled in before it is looked at.
+    // SAFETY: zeroed memory is valid for a mask, which is filled in before it is read.
     let [mut bus, mut old] = [(); 2].map(|()| unsafe { MaybeUninit::zeroed().assume_init() });
     // SAFETY: all pointers are to masks.
     let failed = unsafe {
@@ -172,10 +171,10 @@ pub(super) fn block(how: c_int) -> io::Result<bool> {
     }
 }
 
-/// How many handlers of ours there are. Whoever installs one on top of ours may have it go on to
-/// ours, and stay when ours would go. Then ours stays below, and the next run installs another one
-/// on top of that. If both were the same function, which goes on to which could not be told, and a
-/// signal would go in a circle.
+/// The number of handler functions. Other code may install a handler on top that continues to this
+/// one, and keep it when this one should be removed. Then this one stays below, and the next run
+/// installs another one on top. If both were the same function, a signal would loop, because the
+/// handler could not determine its position in the chain.
 const LEVELS: usize = 8;
 
 type Handler = extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void);
@@ -191,7 +190,7 @@ static HANDLERS: [Handler; LEVELS] = [
     on_sigbus::<7>,
 ];
 
-/// Who uses the handlers, and what was there before each that is installed.
+/// The users of the handlers, and the previous action of each installed one.
 struct Installed {
     users: usize,
     before: [Option<libc::sigaction>; LEVELS],
@@ -200,11 +199,11 @@ struct Installed {
 static INSTALLED: Mutex<Installed> =
     Mutex::new(Installed { users: 0, before: [const { None }; LEVELS] });
 
-/// The handlers from before and their flags, for ours, which can take no lock.
+/// The previous handlers and their flags, for the handler, which must not take a lock.
 static BEFORE: [AtomicUsize; LEVELS] = [const { AtomicUsize::new(libc::SIG_DFL) }; LEVELS];
 static BEFORE_FLAGS: [AtomicI32; LEVELS] = [const { AtomicI32::new(0) }; LEVELS];
 
-/// Which one of ours an action is.
+/// Returns which of these handlers an action is.
 fn level_of(action: &libc::sigaction) -> Option<usize> {
     HANDLERS.iter().position(|&handler| handler as usize == action.sa_sigaction)
 }
@@ -213,7 +212,7 @@ fn install() -> io::Result<()> {
     let mut installed = INSTALLED.lock().unwrap_or_else(PoisonError::into_inner);
     if installed.users == 0 {
         let before = action(None)?;
-        // Who came on top of ours may have put it back since.
+        // Code that installed a handler on top may have restored this one since.
         if level_of(&before).is_none() {
             let level = installed.before.iter().position(Option::is_none);
             let level = level.ok_or(io::ErrorKind::QuotaExceeded)?;
@@ -235,20 +234,20 @@ fn uninstall() {
     let mut installed = INSTALLED.lock().unwrap_or_else(PoisonError::into_inner);
     installed.users -= 1;
     if installed.users == 0
-        // Who installed another one meanwhile goes on to ours, which then has nothing to say.
+        // Another handler installed meanwhile continues to this one, which then does nothing.
         && let Some(level) = action(None).ok().as_ref().and_then(level_of)
         && let Some(before) = installed.before[level].take()
     {
-        // What could be installed once can be again.
+        // Installing cannot fail after it succeeded once.
         let _ = action(Some(&before));
     }
 }
 
-/// The action for SIGBUS; takes another one in its place, if there is one.
+/// Returns the action for SIGBUS, and installs a new one if given.
 fn action(new: Option<&libc::sigaction>) -> io::Result<libc::sigaction> {
     let mut old = MaybeUninit::zeroed();
     let new = new.map_or(ptr::null(), ptr::from_ref);
-    // SAFETY: both are valid or null; the new handler is `on_sigbus` or was there before.
+    // SAFETY: both pointers are valid or null. The new handler is `on_sigbus` or a previous one.
     match unsafe { libc::sigaction(libc::SIGBUS, new, old.as_mut_ptr()) } {
         // SAFETY: the call has filled it in.
         0 => Ok(unsafe { old.assume_init() }),
@@ -261,8 +260,8 @@ extern "C" fn on_sigbus<const LEVEL: usize>(
     info: *mut libc::siginfo_t,
     context: *mut c_void,
 ) {
-    // SAFETY: the kernel passes what it knows of the signal; a positive code is the kernel's own,
-    // and then there is an address.
+    // SAFETY: the kernel passes valid signal information. A positive code is from the kernel, and
+    // then there is an address.
     let fault = unsafe { ((*info).si_code > 0).then(|| (*info).si_addr().addr()) };
     match fault.map_or(Mended::NotOurs, mend) {
         Mended::Yes => {}
@@ -271,17 +270,17 @@ extern "C" fn on_sigbus<const LEVEL: usize>(
     }
 }
 
-/// What became of a fault.
+/// The result of handling a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mended {
     Yes,
-    /// It is in no window of this thread.
+    /// The address is not in a window of this thread.
     NotOurs,
-    /// The system has no memory even for zeros.
+    /// The system has no memory for zeros.
     No,
 }
 
-/// Maps zeros over what is left of the window that an address is in.
+/// Maps zeros over the rest of the window that contains an address.
 fn mend(address: usize) -> Mended {
     let thread = gettid().as_raw_nonzero().get();
     for entry in ENTRIES.iter().filter(|entry| entry.owner.load(Ordering::Acquire) == thread) {
@@ -291,7 +290,7 @@ fn mend(address: usize) -> Mended {
                 let flags = MapFlags::PRIVATE | MapFlags::FIXED | MapFlags::NORESERVE;
                 let at = ptr::with_exposed_provenance_mut(rest.start);
                 // SAFETY: these are pages of a window that this thread has mapped, see the module.
-                // What is replaced is not there: reading it is the fault.
+                // The replaced pages cannot be read, which caused the fault.
                 let zeros = unsafe { mmap_anonymous(at, rest.len(), ProtFlags::READ, flags) };
                 if zeros.is_err() {
                     return Mended::No;
@@ -304,23 +303,23 @@ fn mend(address: usize) -> Mended {
     Mended::NotOurs
 }
 
-/// The pages of a window from that of an address on; `None` if the address lies elsewhere.
+/// Returns the pages of a window from that of an address on, or `None` if the address is outside.
 fn rest_of(window: &Range<usize>, address: usize, page: usize) -> Option<Range<usize>> {
     let last_page = window.end.next_multiple_of(page);
     window.contains(&address).then(|| address - address % page..last_page)
 }
 
-/// Has the signal end the process as soon as the handler returns, before another instruction of
+/// Makes the signal end the process as soon as the handler returns, before another instruction of
 /// this thread.
 fn die(signal: c_int) {
-    // SAFETY: the default action is one; within the handler the signal is blocked.
+    // SAFETY: the default action is valid, and the signal is blocked within the handler.
     unsafe {
         libc::signal(signal, libc::SIG_DFL);
         libc::raise(signal);
     }
 }
 
-/// Does what would have been done without us.
+/// Passes the signal to the previous handler or action.
 fn pass_on(level: usize, signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
     type HandlerOfNumber = extern "C" fn(c_int);
     let before = BEFORE[level].load(Ordering::Acquire);
@@ -329,10 +328,10 @@ fn pass_on(level: usize, signal: c_int, info: *mut libc::siginfo_t, context: *mu
     match before {
         libc::SIG_IGN if !is_fault => {}
         libc::SIG_DFL | libc::SIG_IGN if is_fault => {
-            // SAFETY: the default action is one. The fault happens again when we return.
+            // SAFETY: the default action is valid. The fault happens again after the return.
             unsafe { libc::signal(signal, libc::SIG_DFL) };
         }
-        // What was sent is not sent again.
+        // A signal that a process has sent is not sent again.
         libc::SIG_DFL => die(signal),
         handler if BEFORE_FLAGS[level].load(Ordering::Acquire) & libc::SA_SIGINFO != 0 => {
             // SAFETY: with this flag it is a handler of three arguments.
@@ -354,14 +353,15 @@ pub(super) mod tests {
     use super::*;
     use crate::engine::read::memory::Region;
 
-    /// Only one test at a time has the handler installed, since another one looks whether it is.
+    /// Only one test at a time installs the handler, because another test checks whether it is
+    /// installed.
     pub(in crate::engine::read) fn alone() -> MutexGuard<'static, ()> {
         static ALONE: Mutex<()> = Mutex::new(());
         ALONE.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     #[test]
-    fn the_handler_is_there_while_there_are_workers_that_map() {
+    fn the_handler_is_installed_while_workers_map() {
         let _alone = alone();
         let handler = || level_of(&action(None).unwrap());
         assert_eq!(handler(), None);
@@ -375,7 +375,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn only_windows_that_are_entered_become_zeros_from_the_fault_on() {
+    fn only_entered_windows_become_zeros_after_a_fault() {
         let _alone = alone();
         let page = page_size();
         let guard = guard().unwrap();
@@ -387,7 +387,7 @@ pub(super) mod tests {
         let hits = || [1, 2, 3].map(|index| guard.was_hit(index));
 
         assert_eq!(mend(fault), Mended::NotOurs);
-        // It ends within its last page, and what lies behind is another's.
+        // It ends within its last page, and the memory after it belongs to others.
         guard.enter(2, address(page)..address(3 * page - 7));
         for outside in [address(page) - 1, address(3 * page - 7)] {
             assert_eq!(mend(outside), Mended::NotOurs);
@@ -412,7 +412,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn the_rest_of_a_window_is_whole_pages_of_any_size() {
+    fn zeroed_remainders_are_whole_pages() {
         for page in [4 << 10, 16 << 10, 64 << 10] {
             let start = 7 * page;
             let window = start..start + 3 * page - 5;
@@ -432,7 +432,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_thread_that_maps_has_the_signal_unblocked() {
+    fn a_mapping_thread_unblocks_the_signal() {
         let _alone = alone();
         let is_blocked = || {
             let blocked = block(libc::SIG_UNBLOCK).unwrap();

@@ -1,14 +1,15 @@
-//! Whether somebody may be writing to a file while it is read.
+//! Detects whether another process may write to a file while it is read.
 //!
-//! Size and times do not show every change. One long `write` moves them once, when it begins, and a
-//! store through a shared mapping moves them when its page is first written to since it was last
-//! written back; in a tmpfs never. But the kernel grants a read lease on a file only while it is
-//! not open or mapped for writing. So a lease is asked for and given back at once, for its answer.
+//! Size and times do not show every change. A long `write` changes them once, at its start. A store
+//! through a shared mapping changes them only at the first write to a page since it was written
+//! back, and never in a tmpfs. But the kernel grants a read lease only on a file that is not open
+//! or mapped for writing. So this module requests a lease and releases it at once.
 //!
-//! Whoever opens the file for writing between these two calls waits for the second, or, having
-//! asked not to wait, is told to try again. We are told by a signal that is ignored by default.
+//! A process that opens the file for writing between these two calls waits for the second one. With
+//! O_NONBLOCK it gets an error instead. This process gets a signal that is ignored by default.
 //!
-//! Only the file's owner and who has `CAP_LEASE` may ask, and not of every file system.
+//! Only the owner of the file and processes with `CAP_LEASE` may request leases, and not all file
+//! systems support them.
 
 #![expect(unsafe_code, reason = "neither rustix nor nix has leases")]
 
@@ -17,24 +18,26 @@ use std::ffi::c_int;
 use rustix::fd::{AsRawFd as _, OwnedFd};
 use rustix::io::Errno;
 
-/// The signal that tells of somebody who opens the file: its default is to be ignored, where that
-/// of the usual one, SIGIO, ends the process.
+/// The signal for a process that opens the file. It is ignored by default, while the usual one,
+/// SIGIO, ends the process.
 const UNNOTICED: c_int = libc::SIGURG;
 
-/// fcntl(2)'s command to choose that signal, which the crate libc lacks: the same on all of Linux.
+/// The command of fcntl(2) to choose that signal, the same on all Linux platforms. The crate libc
+/// lacks it.
 const F_SETSIG: c_int = 10;
 
-/// Whether somebody, as far as the system tells, has a file open or mapped for writing.
+/// Returns whether any process is known to have a file open or mapped for writing.
 pub(in crate::engine) fn has_writer(file: &OwnedFd) -> bool {
     known_writer(file) == Some(true)
 }
 
-/// The same, and `None` where the system does not tell.
+/// Returns whether any process has a file open or mapped for writing, or `None` if the system does
+/// not tell.
 pub(in crate::engine) fn known_writer(file: &OwnedFd) -> Option<bool> {
     fcntl(file, F_SETSIG, UNNOTICED).ok()?;
     match fcntl(file, libc::F_SETLEASE, libc::F_RDLCK) {
         Ok(()) => {
-            // Should it fail, the file's end is the lease's, too.
+            // If it fails, closing the file releases the lease.
             let _ = fcntl(file, libc::F_SETLEASE, libc::F_UNLCK);
             Some(false)
         }
@@ -43,8 +46,7 @@ pub(in crate::engine) fn known_writer(file: &OwnedFd) -> Option<bool> {
 }
 
 fn fcntl(file: &OwnedFd, command: c_int, argument: c_int) -> Result<(), Errno> {
-    // SAFETY: the descriptor is open, and both commands take a number; neither touches memory of
-    // ours.
+    // SAFETY: the descriptor is open, and both commands take a number and access no memory.
     match unsafe { libc::fcntl(file.as_raw_fd(), command, argument) } {
         -1 => Err(Errno::from_io_error(&std::io::Error::last_os_error()).unwrap_or(Errno::INVAL)),
         _ => Ok(()),
@@ -59,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_writer_is_known_while_the_file_is_open_for_writing() {
+    fn a_writer_is_detected_while_it_has_the_file_open() {
         let named = tempfile::NamedTempFile::new().unwrap();
         let reader = OwnedFd::from(File::open(named.path()).unwrap());
         if !has_writer(&reader) {
@@ -77,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_cannot_be_asked_about_has_no_writer() {
+    fn files_without_leases_have_no_known_writer() {
         let null = OwnedFd::from(File::open("/dev/null").unwrap());
         assert_eq!((has_writer(&null), known_writer(&null)), (false, None));
         assert!(!has_writer(&OwnedFd::from(File::open("/proc/self/stat").unwrap())));

@@ -1,15 +1,14 @@
-//! Files that are mapped, a window at a time.
+//! Maps files, one window at a time.
 //!
-//! Each lane has a window, one part of its file after another, so memory that is mapped does not
-//! grow with the files. Where a window lies is for the kernel to choose, each time anew: to map a
-//! file over addresses that are kept for it (MAP_FIXED) unmaps them first, and when the mapping
-//! then fails (a file system's own error, no memory) they are free, and another thread's memory may
-//! come to lie there, which the next mapping would destroy. The handler of [`fault`](super::fault)
-//! is told of each.
+//! Each lane has a window that moves through its file, so the mapped memory does not grow with the
+//! files. The kernel chooses the address of each window. Mapping at fixed addresses (MAP_FIXED)
+//! would unmap them first. If the mapping then failed, memory of another thread could be mapped
+//! there, and the next mapping would destroy it. The handler of [`fault`](super::fault) knows each
+//! window.
 //!
-//! Pages come as they are touched, sixteen at a time, which measures better than to ask for all of
-//! a window at once (MAP_POPULATE). Whether it is faster than to read depends on the machine
-//! (see [`trial`](super::trial)).
+//! The kernel maps sixteen pages at each first access, which is faster than mapping all pages of a
+//! window at once (MAP_POPULATE). Whether mapping is faster than reading depends on the machine,
+//! see [`trial`](super::trial).
 
 #![expect(unsafe_code, reason = "maps files and looks at what is mapped")]
 
@@ -37,17 +36,19 @@ use crate::engine::version::{FileVersion, can_be_mapped};
 
 pub(super) use super::fault::MAX_LANES;
 
-/// Bytes of a window. What is mapped counts as the process's own, so there is no more than needs to
-/// be: windows of 256 KiB are 6 to 8 % slower for files of 1 MiB, larger ones no faster.
+/// The size of a window in bytes. Mapped memory counts as memory of the process, so windows are as
+/// small as possible. Windows of 256 KiB are 6 to 8 % slower for files of 1 MiB, and larger ones
+/// are not faster.
 pub(super) const WINDOW: usize = 512 << 10;
 
-/// The windows of a worker's lanes, from the first one on that is needed.
+/// The windows of the lanes of a worker, made on first use.
 pub(in crate::engine) struct Windows {
-    /// None when there are too many workers at once.
+    /// `None` if there are too many workers.
     guard: OnceCell<Option<Guard>>,
-    /// Whether a window could not be unmapped. There are no more then, or each might stay.
+    /// Whether a window could not be unmapped. Then no more windows are made, because each might
+    /// stay.
     are_stuck: Cell<bool>,
-    /// What chooses between mapping and reading, if that is to be chosen.
+    /// The trial that chooses between mapping and reading, if any.
     trial: Option<MapTrial>,
 }
 
@@ -60,26 +61,26 @@ impl Windows {
         self.guard.get_or_init(|| fault::guard().ok()).as_ref()
     }
 
-    /// The guard, when something is or was mapped.
+    /// Returns the guard, if anything is or was mapped.
     fn known_guard(&self) -> &Guard {
         self.guard().expect("what is mapped is guarded")
     }
 }
 
-/// A lane's window, and what is mapped there.
+/// The window of a lane, and its mapped bytes.
 pub(in crate::engine) struct Window {
     windows: Rc<Windows>,
     index: usize,
     mapped: Option<Mapped>,
 }
 
-/// A part of a file that is mapped.
+/// A mapped part of a file.
 struct Mapped {
     start: *mut c_void,
-    /// Where it begins in the file, and its bytes.
+    /// Its offset in the file, and its bytes.
     offset: u64,
     length: usize,
-    /// The bytes that were given out.
+    /// The range of bytes that was returned.
     given: usize,
 }
 
@@ -89,26 +90,25 @@ impl Window {
         Self { windows: Rc::clone(windows), index, mapped: None }
     }
 
-    /// Bytes of the window, counted from its beginning; `None` if nothing is mapped.
+    /// Returns bytes of the window, counted from its start, or `None` if nothing is mapped.
     #[inline]
     pub(in crate::engine) fn bytes(&self, range: &Range<usize>) -> Option<&[u8]> {
         let mapped = self.mapped.as_ref()?;
         assert!(range.start <= range.end && range.end <= mapped.given, "{range:?}");
         let start = mapped.start.cast::<u8>();
-        // SAFETY: these bytes are mapped until `next` or `release`, which take `&mut self`; those
-        // that a shorter file no longer has are zeros (see `fault`). This process does not write to
-        // them. Another process may write to the file. No language has a word for that; what we
-        // rely on is that whoever gets these bytes is a hash function, which looks at each byte for
-        // its value only, never for where to go or what to touch, so that any bytes do no more than
-        // give some digest. And that one is not believed: the file has changed.
+        // SAFETY: these bytes are mapped until `next` or `release`, which take `&mut self`. Bytes
+        // that a truncated file no longer has are zeros (see `fault`). This process does not write
+        // to them, but another process may write to the file, which no language model covers. The
+        // code relies on the fact that only a hash function reads these bytes. It uses each byte
+        // only as a value, never for branches or addresses, so any bytes only give some digest.
+        // That digest is rejected, because the file has changed.
         Some(unsafe { std::slice::from_raw_parts(start.add(range.start), range.len()) })
     }
 
-    /// The next bytes of what is left of a file, or of a part of it; `None` when they are to be
-    /// read.
+    /// Returns the next bytes of the rest of a file or part, or `None` if they must be read.
     ///
-    /// What one read takes is not mapped: of a small file all, of a long one the end, and whatever
-    /// it has become longer by.
+    /// Bytes that one read takes are not mapped: small files, the end of long files, and appended
+    /// bytes.
     pub(super) fn next(
         &mut self,
         file: &OwnedFd,
@@ -125,7 +125,7 @@ impl Window {
                 return Ok(Some(self.give()));
             }
         }
-        // Bytes that were mapped were not read: from here on the file's own position is another.
+        // Mapped bytes do not advance the position of the file, so it is set here.
         let was_mapped = self.unmap();
         let rest = end.min(version.size()).saturating_sub(position);
         if rest > Buffer::CAPACITY as u64 && may_begin_at(position, page_size()) {
@@ -141,13 +141,13 @@ impl Window {
         Ok(None)
     }
 
-    /// Whether a trial decides what is mapped.
+    /// Returns whether a trial decides what is mapped.
     pub(super) fn is_by_trial(&self) -> bool {
         self.windows.trial.is_some()
     }
 
-    /// Whether to map the next bytes of a file. Of what is mapped, only whole windows are given up
-    /// for reading.
+    /// Returns whether to map the next bytes of a file. Mapped files switch to reading only at the
+    /// end of a window.
     fn is_worth_it(
         &mut self,
         file: &OwnedFd,
@@ -172,7 +172,7 @@ impl Window {
         }
     }
 
-    /// How long it takes to map these bytes of a file, with their pages, and to let go of them.
+    /// Measures the time to map bytes of a file with their pages, and to unmap them.
     fn time_of_mapping(
         &mut self,
         file: &OwnedFd,
@@ -191,12 +191,12 @@ impl Window {
         (!was_hit).then(|| begin.elapsed())
     }
 
-    /// Whether the window has zeros instead of its file.
+    /// Returns whether the window has zeros instead of its file.
     fn was_hit(&self) -> bool {
         self.windows.known_guard().was_hit(self.index)
     }
 
-    /// Gives out the next bytes of what is mapped.
+    /// Returns the next mapped bytes.
     fn give(&mut self) -> Piece {
         let mapped = self.mapped.as_mut().expect("something is mapped");
         let from = mapped.given;
@@ -204,14 +204,14 @@ impl Window {
         Piece { range: from..mapped.given, is_last: false }
     }
 
-    /// Maps a part of a file, when nothing is mapped; false when that cannot be done.
+    /// Maps a part of a file if nothing is mapped. Returns false if that fails.
     fn map(&mut self, file: &OwnedFd, offset: u64, length: usize) -> bool {
         debug_assert!(self.mapped.is_none());
         if self.windows.are_stuck.get() {
             return false;
         }
         let Some(guard) = self.windows.guard() else { return false };
-        // SAFETY: it is for the kernel to choose where, so nothing that exists is replaced.
+        // SAFETY: the kernel chooses the address, so no existing memory is replaced.
         let mapped = unsafe {
             mmap(ptr::null_mut(), length, ProtFlags::READ, MapFlags::PRIVATE, file, offset)
         };
@@ -222,17 +222,17 @@ impl Window {
         true
     }
 
-    /// Lets go of the file. At once, though that interrupts the other threads: any of
-    /// 64 lanes may be the next one to map, and what all of them had mapped last would be 32 MiB.
+    /// Releases the file. Unmaps at once although that interrupts other threads, because the last
+    /// windows of 64 lanes would be 32 MiB.
     pub(in crate::engine) fn release(&mut self) {
         self.unmap();
     }
 
-    /// Unmaps what is mapped; false if that is nothing.
+    /// Unmaps the window. Returns false if nothing is mapped.
     fn unmap(&mut self) -> bool {
         let Some(mapped) = self.mapped.take() else { return false };
         self.windows.known_guard().leave(self.index);
-        // SAFETY: it is our window, and `&mut self` says that there is no slice of it.
+        // SAFETY: this value owns the window, and because of `&mut self` no slice of it exists.
         let unmapped = unsafe { munmap(mapped.start, mapped.length) };
         if unmapped.is_err() {
             self.windows.are_stuck.set(true);
@@ -247,20 +247,20 @@ impl Drop for Window {
     }
 }
 
-/// Whether a window may begin at this offset of a file, with pages of so many bytes. Pages of which
-/// a window is not a multiple would have the next one begin in mid-page.
+/// Returns whether a window may start at an offset of a file, for a page size. If a window is not a
+/// multiple of the page size, the next one would start within a page.
 fn may_begin_at(offset: u64, page: usize) -> bool {
     WINDOW.is_multiple_of(page) && offset.is_multiple_of(page as u64)
 }
 
-/// How many bytes are left of the page that this offset of a file is in; none at its beginning.
+/// Returns the number of bytes left in the page of an offset, 0 at the start of a page.
 pub(super) fn before_page(offset: u64) -> Option<usize> {
     let page = page_size();
     let within = (offset % page as u64) as usize;
     (within > 0).then(|| page - within)
 }
 
-/// How long it takes to read these bytes of a file, into memory as a lane has it.
+/// Measures the time to read bytes of a file into memory like that of a lane.
 fn time_of_reading(file: &OwnedFd, position: u64, length: usize) -> Option<Duration> {
     let mut buffer = Buffer::new(0, LaneReader::Read);
     let room = buffer.room().ok()?;
@@ -278,7 +278,7 @@ fn time_of_reading(file: &OwnedFd, position: u64, length: usize) -> Option<Durat
     Some(begin.elapsed())
 }
 
-/// Why a mapped part of a file was not there: the system's words for it, if it has any.
+/// Returns why a mapped part of a file was missing, with the error of the system if there is one.
 fn why(file: &OwnedFd, mapped: &Mapped) -> Error {
     let mut buffer = vec![0; mapped.length];
     let mut read = 0;
@@ -302,20 +302,20 @@ mod tests {
     use crate::engine::read::fault::tests::alone;
     use crate::engine::read::memory::Region;
 
-    /// A file of so many bytes.
+    /// Makes a file of a given size.
     fn file_of(length: usize) -> OwnedFd {
         let file = tempfile::tempfile().unwrap();
         io::Write::write_all(&mut &file, &vec![7; length]).unwrap();
         file.into()
     }
 
-    /// What has an answer to mmap which is always an error, after the kernel has made room.
+    /// A file for which mmap always fails after the kernel has reserved addresses.
     fn never_mapped() -> OwnedFd {
         UnixStream::pair().unwrap().0.into()
     }
 
     #[test]
-    fn both_ways_are_timed_and_leave_nothing_behind() {
+    fn timing_maps_and_reads_leaves_no_window() {
         let _alone = alone();
         let file = file_of(2 * WINDOW);
         let windows = Rc::new(Windows::new(None));
@@ -325,14 +325,14 @@ mod tests {
         assert!(!mapped.is_zero() && !read.is_zero());
         assert!(window.bytes(&(0..0)).is_none());
 
-        // What is cut off has no time, and does not count as cut off for the next file.
+        // A truncated file has no time, and the truncation does not affect the next file.
         let beyond = (WINDOW + page_size()) as u64;
         assert_eq!(window.time_of_mapping(&file, beyond, WINDOW), None);
         assert_eq!(time_of_reading(&file, beyond, WINDOW), None);
         assert!(window.time_of_mapping(&file, 0, WINDOW).is_some());
     }
 
-    /// A version that says that the file has so many bytes.
+    /// Returns a version with a given file size.
     fn version_of(file: &OwnedFd, size: usize) -> FileVersion {
         let mut stat = rustix::fs::fstat(file).unwrap();
         stat.st_size = size as i64;
@@ -340,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mapping_that_fails_takes_no_memory_of_others() {
+    fn a_failed_mapping_leaves_other_memory_mapped() {
         const ROUNDS: usize = 2000;
         const PIECES: usize = 16;
         let _alone = alone();
@@ -383,10 +383,9 @@ mod tests {
         });
     }
 
-    /// A file that goes on after the windows, of which a mapping fails, is read from where the last
-    /// one ended.
+    /// If mapping fails in the middle of a file, the rest is read from the end of the last window.
     #[test]
-    fn what_cannot_be_mapped_any_more_is_read_from_its_place() {
+    fn a_failed_mapping_continues_by_reading() {
         let _alone = alone();
         let mut content = vec![7; WINDOW];
         content.extend((0..WINDOW).map(|at| (at % 251) as u8));
@@ -415,7 +414,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cut_file_is_survived_by_a_thread_that_had_the_signal_blocked() {
+    fn truncation_is_survived_with_the_signal_blocked() {
         let _alone = alone();
         let was_blocked = fault::block(libc::SIG_BLOCK).unwrap();
         let file = file_of(WINDOW);

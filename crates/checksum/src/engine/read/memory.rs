@@ -1,4 +1,4 @@
-//! Memory straight from the system, in whole pages.
+//! Memory from the system, in whole pages.
 
 #![expect(unsafe_code, reason = "system calls that change what memory there is")]
 
@@ -8,52 +8,51 @@ use std::ptr::{self, NonNull};
 
 use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
 
-/// Bytes in a page: 4 KiB on x86-64, up to 64 KiB on other machines, by the kernel's configuration.
+/// Returns the page size in bytes: 4 KiB on x86-64, up to 64 KiB on other machines.
 pub(super) fn page_size() -> usize {
     rustix::param::page_size()
 }
 
-/// A range of addresses of our own, given back in the end.
+/// An owned range of addresses, unmapped on drop.
 pub(super) struct Region {
     start: NonNull<u8>,
     length: usize,
 }
 
 impl Region {
-    /// Zeros to be read and written, from the beginning of a page on; pages that are not touched
-    /// take no memory.
+    /// Maps zeroed memory that starts at a page. Untouched pages take no memory.
     pub(super) fn zeros(length: usize) -> io::Result<Self> {
         let access = ProtFlags::READ | ProtFlags::WRITE;
         let flags = MapFlags::PRIVATE | MapFlags::NORESERVE;
-        // SAFETY: it is for the kernel to choose where, so nothing that exists is replaced.
+        // SAFETY: the kernel chooses the address, so no existing memory is replaced.
         let start = unsafe { mmap_anonymous(ptr::null_mut(), length, access, flags)? };
         let start = NonNull::new(start.cast()).expect("nothing is mapped at address 0");
         Ok(Self { start, length })
     }
 
-    /// The address of a byte.
+    /// Returns the address of a byte.
     pub(super) fn at(&self, offset: usize) -> *mut u8 {
         assert!(offset <= self.length, "{offset} is beyond {}", self.length);
         self.start.as_ptr().wrapping_add(offset)
     }
 
-    /// Bytes of it.
+    /// Returns bytes of the region.
     ///
     /// # Safety
-    /// They can be read and hold something, and neither this process nor the kernel on its behalf
-    /// writes to them while the slice is in use.
+    /// The bytes must be readable and initialized. Neither this process nor the kernel on its
+    /// behalf may write to them while the slice is in use.
     #[inline]
     pub(super) unsafe fn bytes(&self, range: Range<usize>) -> &[u8] {
         assert!(range.start <= range.end && range.end <= self.length, "{range:?}");
-        // SAFETY: the range is within the region, which lives as long as the slice; the rest is the
-        // caller's obligation.
+        // SAFETY: the range is within the region, which lives as long as the slice. The caller
+        // guarantees the rest.
         unsafe { std::slice::from_raw_parts(self.start.as_ptr().add(range.start), range.len()) }
     }
 
-    /// Bytes of it to write to.
+    /// Returns bytes of the region for writing.
     ///
     /// # Safety
-    /// They can be written, and are used by no other code while the slice is in use.
+    /// The bytes must be writable, and no other code may use them while the slice is in use.
     #[expect(clippy::mut_from_ref, reason = "who uses which bytes is for the caller to know")]
     pub(super) unsafe fn bytes_mut(&self, range: Range<usize>) -> &mut [u8] {
         assert!(range.start <= range.end && range.end <= self.length, "{range:?}");
@@ -64,8 +63,8 @@ impl Region {
 
 impl Drop for Region {
     fn drop(&mut self) {
-        // SAFETY: the addresses are our own, and no slice of them outlives the region.
-        // It can only fail for addresses that are none.
+        // SAFETY: the region owns the addresses, and no slice of them outlives it. It fails only
+        // for invalid addresses.
         let _ = unsafe { munmap(self.start.as_ptr().cast(), self.length) };
     }
 }
@@ -75,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_region_begins_as_zeros_and_keeps_what_is_written() {
+    fn a_region_starts_zeroed_and_keeps_writes() {
         let page = page_size();
         let region = Region::zeros(3 * page).unwrap();
         // SAFETY: only this test has the region, and each slice ends before the next begins.
@@ -89,7 +88,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "100..102")]
-    fn nothing_beyond_it_is_given_out() {
+    fn access_past_the_region_panics() {
         let region = Region::zeros(101).unwrap();
         // SAFETY: only this test has it.
         unsafe { region.bytes(100..102) };

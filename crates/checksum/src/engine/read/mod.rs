@@ -1,9 +1,9 @@
-//! The ways in which the bytes of regular files come to the lanes.
+//! The methods to read regular files for the lanes.
 //!
-//! [`Io::Read`] is `stream.rs` by itself: a lane reads into its buffer when it has nothing left.
-//! The others stand here, behind two enums. A worker has a [`Reader`], each of its lanes a
-//! [`LaneReader`], and both say "as usual" ([`LaneReader::Read`], `None` from [`LaneReader::next`])
-//! wherever they have no way of their own: the usual way pays for them with one comparison a read.
+//! [`Io::Read`] is in `stream.rs`: a lane reads into its buffer when it is empty. The other methods
+//! are here, behind two enums. A worker has a [`Reader`], and each of its lanes a [`LaneReader`].
+//! Both fall back to the usual method ([`LaneReader::Read`], or `None` from [`LaneReader::next`]),
+//! which costs one comparison per read.
 //!
 //! ```text
 //! auto             trial.rs (read or mmap, by a trial)
@@ -14,7 +14,7 @@
 //! ```
 //!
 //! `unsafe` is in `memory.rs`, `map.rs`, `fault.rs`, `ahead.rs` and `uring.rs`, and in `lease.rs`,
-//! which tells of writers.
+//! which detects writers.
 
 mod ahead;
 pub(super) mod cold;
@@ -46,34 +46,35 @@ use map::{Window, Windows};
 use memory::Region;
 use trial::MapTrial;
 
-/// How regular files are read. What else there is (a FIFO, a terminal) is always read as it comes.
+/// The method to read regular files. Other inputs (a FIFO, a terminal) are always read
+/// sequentially.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Io {
-    /// As [`Read`](Self::Read), or as [`Mmap`](Self::Mmap) where that was measured to be faster,
-    /// device by device, in the same run; the trial begins when 16 MiB of long files were read.
-    /// What is not in the cache, files with holes, and those of a network's file system are read.
+    /// [`Read`](Self::Read), or [`Mmap`](Self::Mmap) if a trial in the same run shows that it is
+    /// faster on the device. The trial starts after 16 MiB of long files. Files that are not in the
+    /// cache, sparse files, and files on network file systems are always read.
     Auto,
-    /// Into a buffer of 128 KiB that is used again and again.
+    /// Reads into a reused buffer of 128 KiB.
     #[default]
     Read,
-    /// Files that one such read does not take whole are mapped, 512 KiB at a time. A file that is
-    /// cut off meanwhile is [`Error::Changed`], or read anew when changes are not to be detected.
-    /// Once there are such files the process has a handler for SIGBUS as long as the run lasts.
+    /// Maps files of more than 128 KiB, 512 KiB at a time. A file that is truncated meanwhile is
+    /// [`Error::Changed`], or read again if changes are ignored. With such files the process has a
+    /// handler for SIGBUS until the end of the run.
     Mmap,
-    /// Past the cache, which stays as it was: what is hashed is what the medium holds. Where a file
-    /// system has no way to do that, its files are [`Error::NoDirect`].
+    /// Bypasses the cache and leaves it unchanged, so the bytes on the medium are hashed. Files on
+    /// file systems that do not support this are [`Error::NoDirect`].
     Direct,
-    /// The beginnings of many files at once by io_uring, the rest as [`Read`](Self::Read). Where
-    /// the system has none (see [`check`](Self::check)) all of it.
+    /// Reads the starts of many files at once by io_uring, and the rest like [`Read`](Self::Read).
+    /// Without io_uring (see [`check`](Self::check)) it is the same as `Read`.
     Uring,
 }
 
 impl Io {
-    /// Every way, in the order in which help lists them.
+    /// All methods, in the order in which help lists them.
     pub const ALL: [Self; 5] = [Self::Auto, Self::Read, Self::Mmap, Self::Direct, Self::Uring];
 
-    /// The name on the command line: `auto`, `read`, `mmap`, `direct`, `uring`.
+    /// Returns the name on the command line: `auto`, `read`, `mmap`, `direct`, `uring`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -85,11 +86,11 @@ impl Io {
         }
     }
 
-    /// Whether this system has it.
+    /// Checks whether this system supports the method.
     ///
     /// # Errors
-    /// Why it has no io_uring: the kernel was built without, an administrator has switched it off
-    /// (sysctl `kernel.io_uring_disabled`), or a container does not let the call through.
+    /// Fails if there is no io_uring: the kernel was built without it, an administrator has
+    /// disabled it (sysctl `kernel.io_uring_disabled`), or a container blocks the call.
     pub fn check(self) -> io::Result<()> {
         match self {
             Self::Auto | Self::Read | Self::Mmap | Self::Direct => Ok(()),
@@ -104,33 +105,32 @@ impl fmt::Display for Io {
     }
 }
 
-/// Whether the system would give some memory still. What can do without more asks before it takes
-/// it: much else cannot, a line of the result for one, and there a refusal is the end of the
-/// process.
+/// Returns whether the system still has memory. Code that can work with less memory checks this
+/// before it allocates. Other code, for example for the lines of the result, would end the process.
 pub(super) fn is_memory_left() -> bool {
     const CUSHION: usize = 8 << 20;
     Region::zeros(CUSHION).is_ok()
 }
 
-/// How a worker reads.
+/// The reader of a worker.
 pub(super) enum Reader {
     Read,
     Map(Rc<Windows>),
     Ahead(ahead::ReadAhead),
 }
 
-/// A file that was opened before its turn.
+/// A file that was opened ahead.
 pub(super) struct PreOpened {
     pub(super) file: Result<OwnedFd, Error>,
-    /// The buffer that its first bytes are on their way to; none if it is not a regular file.
+    /// The buffer that its first bytes are being read to, or `None` if it is not a regular file.
     pub(super) buffer: Option<Buffer>,
 }
 
 impl Reader {
-    /// A reader for a worker with this many lanes.
+    /// Makes a reader for a worker with a number of lanes.
     ///
     /// # Errors
-    /// There is no memory to read past the cache.
+    /// Fails if there is no memory for direct reads.
     pub(super) fn new(options: &Options, lanes: usize) -> io::Result<Self> {
         let map = |trial| Self::Map(Rc::new(Windows::new(trial)));
         let reader = match options.io {
@@ -143,11 +143,11 @@ impl Reader {
             }
             Io::Uring => ahead::ReadAhead::cached(lanes).map(Self::Ahead).ok(),
         };
-        // What is only meant to be faster need not be.
+        // A method that only improves speed is optional.
         Ok(reader.unwrap_or(Self::Read))
     }
 
-    /// The most lanes that it can read for.
+    /// Returns the largest number of lanes.
     pub(super) fn lanes_limit(&self) -> usize {
         match self {
             Self::Read => usize::MAX,
@@ -156,12 +156,13 @@ impl Reader {
         }
     }
 
-    /// Whether the first bytes of a file may go elsewhere than into the buffer of a lane.
+    /// Returns whether the first bytes of a file may be read to another place than the buffer of a
+    /// lane.
     pub(super) fn reads_anywhere(&self) -> bool {
         !matches!(self, Self::Ahead(_))
     }
 
-    /// What lane `index` reads with.
+    /// Returns the reader of lane `index`.
     pub(super) fn lane(&self, index: usize) -> LaneReader {
         match self {
             Self::Read => LaneReader::Read,
@@ -170,9 +171,8 @@ impl Reader {
         }
     }
 
-    /// Opens the files of jobs that are about to begin, and begins to read them, where there is
-    /// something to be gained by that; `ask` says whether they may have to come from a medium. What
-    /// is read takes the last of the buffers.
+    /// Opens the files of the next jobs and starts to read them, if that improves speed. `ask`
+    /// tells whether they may have to come from a medium. The reads use the last buffers.
     pub(super) fn open<'a>(
         &self,
         sources: impl ExactSizeIterator<Item = &'a Source>,
@@ -182,8 +182,8 @@ impl Reader {
         pre_opened: &mut VecDeque<PreOpened>,
     ) {
         match self {
-            // A single one has no company. The same call again and again finds the kernel's code in
-            // the caches: 2 % of the time of short files.
+            // Not for a single file. Repeating the same call keeps the kernel code in the caches,
+            // which saves 2 % for short files.
             Self::Read | Self::Map(_) if sources.len() > 1 => {
                 pre_opened.extend(sources.filter_map(|source| open(source, opener, ask)));
             }
@@ -197,7 +197,7 @@ impl Reader {
     }
 }
 
-/// Opens a job's file, if it has one, and asks for it if told so.
+/// Opens the file of a job, if it has one, and requests it if `ask`.
 fn open(source: &Source, opener: &mut FileOpener, ask: bool) -> Option<PreOpened> {
     let path = source.path()?;
     let file = opener.open(path);
@@ -207,25 +207,25 @@ fn open(source: &Source, opener: &mut FileOpener, ask: bool) -> Option<PreOpened
     Some(PreOpened { file: file.map_err(Error::from), buffer: None })
 }
 
-/// How a lane reads.
+/// The reader of a lane.
 pub(super) enum LaneReader {
-    /// As usual, into its buffer.
+    /// The usual method, into the buffer.
     Read,
     Map(Window),
     Ahead(Ahead),
 }
 
-/// What a lane has to hash next: a range within its memory.
+/// The next bytes to hash: a range within the memory of a lane.
 pub(super) struct Piece {
     pub(super) range: Range<usize>,
-    /// Whether nothing comes after it.
+    /// Whether this is the last piece.
     pub(super) is_last: bool,
 }
 
 impl LaneReader {
-    /// The next bytes of what is left of a file, or of a part of it, that had this version when it
-    /// was opened; `None` when they are to be read as usual. All bytes of the piece before must be
-    /// hashed.
+    /// Returns the next bytes of the rest of a file or part that had this version when it was
+    /// opened. Returns `None` if they must be read in the usual way. All bytes of the previous
+    /// piece must be hashed.
     #[inline]
     pub(super) fn next(
         &mut self,
@@ -240,7 +240,7 @@ impl LaneReader {
         }
     }
 
-    /// How many bytes there are from here to where a file can be mapped, if that is not here.
+    /// Returns the number of bytes to the next position where a file can be mapped.
     #[inline]
     pub(super) fn before_window(&self, position: u64) -> Option<usize> {
         match self {
@@ -249,18 +249,18 @@ impl LaneReader {
         }
     }
 
-    /// Whether what it reads goes through the cache, where it may be before it is read.
+    /// Returns whether reads go through the cache.
     pub(super) fn has_cache(&self) -> bool {
         !matches!(self, Self::Ahead(ahead) if ahead.is_direct())
     }
 
-    /// Whether it maps what a trial shows to be faster mapped. Files from a medium are never mapped
-    /// so: readahead would make mapping look fast in a trial.
+    /// Returns whether a trial chooses between mapping and reading. Files from a medium are never
+    /// mapped by a trial, because readahead would make mapping look fast.
     pub(super) fn maps_by_trial(&self) -> bool {
         matches!(self, Self::Map(window) if window.is_by_trial())
     }
 
-    /// Lets go of the file.
+    /// Releases the file.
     #[inline]
     pub(super) fn release(&mut self) {
         match self {

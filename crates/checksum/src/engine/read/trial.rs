@@ -1,12 +1,11 @@
-//! Whether long files are read or mapped: whichever is faster here, by a trial on each device.
+//! Chooses between reading and mapping long files, by a trial on each device.
 //!
-//! Reading copies, mapping has the CPU fill page tables, and which of them costs more differs from
-//! machine to machine: of files in a tmpfs a mapping with its pages costs 0.4 to 0.6 of what
-//! reading does on an Intel Granite Rapids, and more than twice as much on an AMD Zen 4, each in a
-//! virtual machine. It differs by file system as well, since some keep their files in large pieces.
-//! So once a worker has read a few MiB from a device, some windows of its files are timed, mapped
-//! and read alternately: each in one way only, since a second pass would find much of it in the
-//! nearest caches.
+//! Reading copies bytes, and mapping fills page tables. Which is faster depends on the machine. In
+//! virtual machines with files in a tmpfs, mapping takes 40 to 60 % of the time of reading on Intel
+//! Granite Rapids, and more than twice the time on AMD Zen 4. It also depends on the file system,
+//! because some store files in large pieces. So once a worker has read a few MiB from a device,
+//! some windows are timed, alternately mapped and read. Each window is used once, because a second
+//! pass would find its bytes in the caches.
 
 use std::cell::RefCell;
 use std::time::Duration;
@@ -17,35 +16,35 @@ use super::cold::ColdReads;
 use crate::engine::buffer::Buffer;
 use crate::engine::version::{FileVersion, may_be_mapped};
 
-/// Bytes to be read from a device before the trial: it costs some 0.2 ms, which a short run would
-/// notice.
+/// The number of bytes to read from a device before the trial. The trial takes about 0.2 ms, which
+/// would slow down a short run.
 const READ_BEFORE: u64 = 16 << 20;
 
-/// How many windows are timed in each way. The least time of each counts.
+/// The number of windows that are timed with each method. The shortest time counts.
 const TRIALS: usize = 8;
 
-/// Mapping is chosen when it takes less than this of the time of reading, in percent: what it saves
-/// has to be worth the signals that a mapped file can raise, and the memory that counts as the
-/// process's.
+/// The largest time of mapping in percent of that of reading at which mapping is chosen. The gain
+/// must outweigh the signals that a mapped file can cause, and the memory that counts as that of
+/// the process.
 const WORTH_IT: u32 = 70;
 
-/// What to do with the next bytes of a file.
+/// How to get the next bytes of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
     Read,
     Map,
-    /// Time this way on these bytes, then read.
+    /// Time a method on these bytes, then read them.
     Try(Way),
 }
 
-/// A way that can be timed.
+/// A method that can be timed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Way {
     Map,
     Read,
 }
 
-/// What a worker knows of the devices that its files are on.
+/// The state of the trials of a worker, by device.
 #[derive(Default)]
 pub(super) struct MapTrial {
     devices: RefCell<Vec<Device>>,
@@ -59,47 +58,46 @@ struct Device {
 
 #[derive(Clone, Copy)]
 enum State {
-    /// So many bytes were read.
+    /// The number of bytes read so far.
     New(u64),
-    /// So many windows were timed; the least times so far, mapped and read.
+    /// The number of timed windows, and the shortest times of mapping and reading.
     Trials(usize, [Duration; 2]),
-    /// Mapping is worth it, or not.
-    Known(bool),
+    /// The result: whether to map.
+    Decided(bool),
 }
 
 impl MapTrial {
-    /// How the next bytes of a file are to come.
+    /// Returns how to get the next bytes of a file.
     pub(super) fn step(&self, file: &OwnedFd, version: &FileVersion) -> Step {
-        // A mapped hole takes memory in a tmpfs, where one that is read takes none.
+        // In a tmpfs a mapped hole takes memory, and a hole that is read does not.
         if version.has_holes() {
             return Step::Read;
         }
         let mut devices = self.devices.borrow_mut();
         let place = devices.iter().position(|device| device.number == version.device());
         let place = place.unwrap_or_else(|| {
-            let state = if may_be_mapped(file) { State::New(0) } else { State::Known(false) };
+            let state = if may_be_mapped(file) { State::New(0) } else { State::Decided(false) };
             devices.push(Device { number: version.device(), state });
             devices.len() - 1
         });
         match &mut devices[place].state {
-            State::Known(false) => Step::Read,
-            // What comes from the medium is read ahead better for who reads.
-            State::Known(true) if self.cold_reads.are_new() => Step::Read,
-            State::Known(true) => Step::Map,
+            State::Decided(false) => Step::Read,
+            // Readahead from a medium works better for reads.
+            State::Decided(true) if self.cold_reads.are_new() => Step::Read,
+            State::Decided(true) => Step::Map,
             State::New(bytes) if *bytes < READ_BEFORE => {
                 *bytes += Buffer::CAPACITY as u64;
                 Step::Read
             }
             state => {
-                // From now on it counts whether the medium is.
+                // From now on reads from the medium are counted.
                 let _ = self.cold_reads.are_new();
                 Step::Try(state.next_trial())
             }
         }
     }
 
-    /// Notes how long it took to bring in a window in the way that was to be tried; `None` when
-    /// that could not be done.
+    /// Records the time of a window with the tried method, or `None` if it failed.
     pub(super) fn tried(&self, version: &FileVersion, time: Option<Duration>) {
         let mut devices = self.devices.borrow_mut();
         let Some(device) = devices.iter_mut().find(|device| device.number == version.device())
@@ -107,16 +105,16 @@ impl MapTrial {
             return;
         };
         device.state = match time {
-            // It waited for the medium: nothing was learnt.
+            // It waited for the medium, so the time does not count.
             Some(_) if self.cold_reads.are_new() => State::New(0),
             Some(time) => device.state.with(time),
-            None => State::Known(false),
+            None => State::Decided(false),
         };
     }
 }
 
 impl State {
-    /// The way to try next: they take turns.
+    /// Returns the next method to try. The methods alternate.
     fn next_trial(&self) -> Way {
         match self {
             Self::Trials(trials, _) if !trials.is_multiple_of(2) => Way::Read,
@@ -124,7 +122,7 @@ impl State {
         }
     }
 
-    /// After the next trial, which took this long.
+    /// Returns the state after a trial of a given duration.
     fn with(self, time: Duration) -> Self {
         let (trials, mut least) = match self {
             Self::Trials(trials, least) => (trials, least),
@@ -136,7 +134,7 @@ impl State {
         if trials + 1 < 2 * TRIALS {
             Self::Trials(trials + 1, least)
         } else {
-            Self::Known(mapped * 100 < read * WORTH_IT)
+            Self::Decided(mapped * 100 < read * WORTH_IT)
         }
     }
 }
@@ -147,18 +145,18 @@ mod tests {
 
     const MS: Duration = Duration::from_millis(1);
 
-    /// A file that is all on its medium, with its version.
+    /// Makes a file that is completely on its medium, with its version.
     fn file() -> (OwnedFd, FileVersion) {
         let file = tempfile::tempfile().unwrap();
         std::io::Write::write_all(&mut &file, &[7; 4096]).unwrap();
-        // Until then it has no place there on many file systems.
+        // Many file systems assign no blocks before that.
         file.sync_all().unwrap();
         let file = OwnedFd::from(file);
         let version = FileVersion::of(&rustix::fs::fstat(&file).unwrap());
         (file, version)
     }
 
-    /// A trial that has read so much that the trial is due; `None` where files are never mapped.
+    /// Makes a trial that is due, or `None` if files are never mapped here.
     fn due(file: &OwnedFd, version: &FileVersion) -> Option<MapTrial> {
         let trial = MapTrial::default();
         for _ in 0..READ_BEFORE / Buffer::CAPACITY as u64 {
@@ -168,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn what_takes_less_in_its_best_trial_is_chosen() {
+    fn the_faster_best_trial_wins() {
         let (file, version) = file();
         let outlier = [500 * MS, 500 * MS];
         for (mapped, read, expected) in
@@ -190,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_mapped_is_read() {
+    fn an_unmappable_file_is_read() {
         let (file, version) = file();
         let Some(trial) = due(&file, &version) else { return };
         assert_eq!(trial.step(&file, &version), Step::Try(Way::Map));
@@ -199,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn files_with_holes_and_those_of_no_medium_are_read_without_a_trial() {
+    fn sparse_and_memory_files_are_read_without_a_trial() {
         let hole = tempfile::tempfile().unwrap();
         hole.set_len(1 << 30).unwrap();
         let pseudo = std::fs::File::open("/proc/self/maps").unwrap();

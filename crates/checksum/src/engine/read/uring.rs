@@ -1,8 +1,7 @@
-//! Reads under way: those of a worker's lanes, at most one for each, by io_uring where there is
-//! one.
+//! Asynchronous reads of the lanes of a worker, at most one per lane, by io_uring if available.
 //!
-//! The kernel writes to memory at times of its own. So that memory is the queue's, and the queue
-//! does not end before the last read has.
+//! The kernel writes to the memory at any time. So the queue owns the memory, and is not dropped
+//! before the last read has ended.
 
 #![expect(unsafe_code, reason = "the kernel is given addresses to write to")]
 
@@ -16,37 +15,37 @@ use rustix::io::{Errno, pread, retry_on_intr};
 
 use super::memory::Region;
 
-/// The reads of a worker's lanes.
+/// The reads of the lanes of a worker.
 pub(super) struct Queue {
-    /// None where the system has none: then a read is done when it is pushed.
+    /// `None` without io_uring. A read is then done when it is pushed.
     ring: Option<IoUring>,
     memory: Rc<Region>,
     lanes: Vec<Read>,
-    /// Why reads can no longer be waited for. Nothing more is read then: into the memory of those
-    /// that are under way the kernel may write at any time.
+    /// The error if reads can no longer be waited for. No more reads are started then, because the
+    /// kernel may still write to the memory of reads under way.
     failed: Option<Errno>,
-    /// Bytes that a read brings at most, for tests: a file system may give less than was asked for.
+    /// The largest number of bytes of a read, for tests. A file system may return short reads.
     #[cfg(test)]
     pub(super) most_of_a_read: usize,
 }
 
-/// A lane's read.
+/// The read of a lane.
 #[derive(Clone)]
 enum Read {
     None,
-    /// Pushed; to be found by the kernel until its completion is found by us.
+    /// Pushed, and in use by the kernel until its completion is read.
     UnderWay,
     Done(Result<usize, Errno>),
 }
 
-/// Whether the system has io_uring.
+/// Checks whether the system has io_uring.
 pub(super) fn check() -> io::Result<()> {
     ring(1).map(drop)
 }
 
 fn ring(entries: usize) -> io::Result<IoUring> {
     let entries = u32::try_from(entries).expect("as many as lanes");
-    // Completions are looked for when we want them, not whenever the kernel has one (Linux 6.1).
+    // Completions are processed on request, not whenever the kernel has one (Linux 6.1).
     let deferred = IoUring::builder().setup_single_issuer().setup_defer_taskrun().build(entries);
     match deferred {
         Err(error) if error.raw_os_error() == Some(Errno::INVAL.raw_os_error()) => {
@@ -57,7 +56,7 @@ fn ring(entries: usize) -> io::Result<IoUring> {
 }
 
 impl Queue {
-    /// For so many lanes, which read into so many bytes.
+    /// Makes a queue for a number of lanes, which read into memory of a given size.
     pub(super) fn with_ring(memory: usize, lanes: usize) -> io::Result<Self> {
         let ring = ring(lanes)?;
         let mut queue = Self::without_ring(memory, lanes)?;
@@ -65,7 +64,7 @@ impl Queue {
         Ok(queue)
     }
 
-    /// The same without io_uring.
+    /// Makes a queue without io_uring.
     pub(super) fn without_ring(memory: usize, lanes: usize) -> io::Result<Self> {
         let memory = Region::zeros(memory)?;
         let lanes = vec![Read::None; lanes];
@@ -79,17 +78,17 @@ impl Queue {
         })
     }
 
-    /// Where is read to.
+    /// Returns the memory that is read to.
     pub(super) fn memory(&self) -> &Rc<Region> {
         &self.memory
     }
 
-    /// Adds a lane's read from an offset of a file into a range of the memory.
-    /// [`submit`](Self::submit) or [`wait`](Self::wait) sets it off; the file must be open until
+    /// Adds a read of a lane from an offset of a file into a range of the memory.
+    /// [`submit`](Self::submit) or [`wait`](Self::wait) starts it, and the file must be open until
     /// then.
     ///
     /// # Safety
-    /// Until [`wait`](Self::wait) has been called for the lane, no other code uses the range.
+    /// No other code may use the range until [`wait`](Self::wait) was called for the lane.
     pub(super) unsafe fn push(
         &mut self,
         lane: usize,
@@ -104,7 +103,7 @@ impl Queue {
         #[cfg(test)]
         let range = self.shortened(range);
         let Some(ring) = &mut self.ring else {
-            // SAFETY: the range is ours, says the caller.
+            // SAFETY: the caller guarantees exclusive use of the range.
             self.lanes[lane] = Read::Done(unsafe { self.read(file, offset, range) });
             return;
         };
@@ -115,16 +114,16 @@ impl Queue {
             .offset(offset)
             .build()
             .user_data(lane as u64);
-        // SAFETY: the addresses lie in our memory, which `drop` keeps until the read has ended, and
-        // the range is ours, says the caller.
+        // SAFETY: the addresses are in the memory of the queue, which `drop` keeps until the read
+        // has ended. The caller guarantees exclusive use of the range.
         unsafe { ring.submission().push(&entry) }.expect("an entry for each lane");
         self.lanes[lane] = Read::UnderWay;
     }
 
-    /// Reads at once.
+    /// Reads synchronously.
     ///
     /// # Safety
-    /// No other code uses the range meanwhile.
+    /// No other code may use the range during the call.
     pub(super) unsafe fn read(
         &self,
         file: &OwnedFd,
@@ -134,7 +133,7 @@ impl Queue {
         self.failed.map_or(Ok(()), Err)?;
         #[cfg(test)]
         let range = self.shortened(range);
-        // SAFETY: the caller's.
+        // SAFETY: the caller guarantees exclusive use of the range.
         let memory = unsafe { self.memory.bytes_mut(range) };
         retry_on_intr(|| pread(file, &mut *memory, offset))
     }
@@ -144,15 +143,15 @@ impl Queue {
         range.start..range.end.min(range.start.saturating_add(self.most_of_a_read))
     }
 
-    /// Sets off what was pushed.
+    /// Submits the pushed reads.
     pub(super) fn submit(&mut self) {
         if let Some(ring) = &self.ring {
-            // What cannot be set off now is so when it is waited for.
+            // Reads that cannot be submitted now are submitted when they are waited for.
             let _ = ring.submit();
         }
     }
 
-    /// Waits for a lane's read; gives how many bytes came.
+    /// Waits for the read of a lane. Returns the number of bytes read.
     pub(super) fn wait(&mut self, lane: usize) -> Result<usize, Errno> {
         loop {
             match std::mem::replace(&mut self.lanes[lane], Read::None) {
@@ -163,7 +162,7 @@ impl Queue {
         }
     }
 
-    /// Notes completions; waits for one if there is none.
+    /// Processes completions. Waits for one if there is none.
     fn wait_for_any(&mut self) -> Result<(), Errno> {
         self.failed.map_or(Ok(()), Err)?;
         let ring = self.ring.as_mut().expect("without a ring every read is done");
@@ -171,7 +170,8 @@ impl Queue {
             match ring.submit_and_wait(1) {
                 Ok(_) => {}
                 Err(error) => match Errno::from_io_error(&error) {
-                    // A signal, or no room for the moment; others have to be fetched first.
+                    // A signal, or no room at the moment, so other completions must be processed
+                    // first.
                     Some(Errno::INTR | Errno::AGAIN | Errno::BUSY) => {}
                     error => {
                         let error = error.unwrap_or(Errno::IO);
@@ -196,7 +196,7 @@ impl Drop for Queue {
     fn drop(&mut self) {
         while self.lanes.iter().any(|read| matches!(read, Read::UnderWay)) {
             if self.wait_for_any().is_err() {
-                // The kernel may still write to it, so it is never given back.
+                // The kernel may still write to the memory, so it is never freed.
                 std::mem::forget(Rc::clone(&self.memory));
                 return;
             }
@@ -209,7 +209,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_is_read_once_reads_cannot_be_waited_for() {
+    fn reads_stop_when_waiting_fails() {
         let Ok(mut queue) = Queue::with_ring(2, 2) else { return };
         let file = OwnedFd::from(std::fs::File::open("/dev/zero").unwrap());
         // SAFETY: only this test has the memory.
@@ -221,7 +221,7 @@ mod tests {
         assert_eq!([0, 1].map(|lane| queue.wait(lane)), [Err(Errno::BADF); 2]);
         // SAFETY: the same.
         assert_eq!(unsafe { queue.read(&file, 0, 1..2) }, Err(Errno::BADF));
-        // The kernel may still have the memory, so it is never freed.
+        // The kernel may still write to the memory, so it is never freed.
         let memory = Rc::clone(&queue.memory);
         drop(queue);
         assert_eq!(Rc::strong_count(&memory), 2);

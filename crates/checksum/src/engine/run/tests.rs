@@ -7,9 +7,9 @@ use super::*;
 use crate::Algorithms;
 use crate::engine::Source;
 
-/// Whoever gives the jobs may wait for what came of one before giving the next.
+/// The iterator may wait for an outcome before it returns the next job.
 #[test]
-fn without_threads_each_job_is_done_before_the_next_is_pulled() {
+fn without_threads_jobs_run_one_by_one() {
     let (out, is_out) = mpsc::channel();
     let job = |context| Job { source: Source::Nothing, algorithms: Algorithms::NONE, context };
     let rest = (1..5).inspect(move |_| is_out.recv().unwrap());
@@ -24,7 +24,7 @@ fn without_threads_each_job_is_done_before_the_next_is_pulled() {
     assert_eq!(run.finish().unwrap().outcomes, 5);
 }
 
-/// Panics when it is dropped, unless its number has been taken out.
+/// Panics when it is dropped, unless its number was taken out.
 struct Bomb(Option<usize>);
 
 impl Drop for Bomb {
@@ -35,7 +35,7 @@ impl Drop for Bomb {
     }
 }
 
-/// A run whose workers panic, one after the other in this order.
+/// Makes a run whose workers panic one after the other in a given order.
 fn run_that_panics(order: [usize; 3]) -> Run<()> {
     /// Ends a worker; then it is the next one's turn.
     struct End(Arc<Core>, usize, Arc<AtomicUsize>);
@@ -66,7 +66,7 @@ fn run_that_panics(order: [usize; 3]) -> Run<()> {
 }
 
 #[test]
-fn of_several_panics_the_first_is_the_callers() {
+fn the_first_of_several_panics_reaches_the_caller() {
     for order in [[0, 1, 2], [1, 2, 0], [2, 1, 0]] {
         let mut run = run_that_panics(order);
         let panic = catch_unwind(AssertUnwindSafe(|| run.next())).map(drop).unwrap_err();
@@ -76,9 +76,9 @@ fn of_several_panics_the_first_is_the_callers() {
     }
 }
 
-/// Nor does it abort the process where the caller panics at the same time.
+/// It does not abort the process if the caller panics at the same time either.
 #[test]
-fn a_run_that_is_dropped_tells_of_no_panic() {
+fn a_dropped_run_reports_no_panic() {
     drop(run_that_panics([0, 1, 2]));
     let callers = catch_unwind(|| {
         let _run = run_that_panics([2, 0, 1]);

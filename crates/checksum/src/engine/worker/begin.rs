@@ -1,4 +1,4 @@
-//! How a job begins: its file is opened, read, looked at, and put where it belongs.
+//! Starts a job: opens, reads and examines its file, and passes it on.
 
 use std::io::{self, ErrorKind};
 use std::rc::Rc;
@@ -20,24 +20,24 @@ use crate::engine::task::{Input, Serial, Task};
 use crate::engine::{Hashed, Source};
 use crate::{Algorithm, Algorithms, Error};
 
-/// Where the first bytes of a file were read to.
+/// The place of the first bytes of a file.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum FirstBytes {
     Batch,
-    /// The last of the free buffers.
+    /// The last free buffer.
     Buffer,
 }
 
-/// How a job begins.
+/// How a job starts.
 enum Begin {
     /// As a regular file.
     File(Begun, FirstBytes),
-    /// By itself.
+    /// Serially.
     Alone(Input),
 }
 
 impl Worker<'_> {
-    /// Begins a job: puts it into a lane, or does what needs none.
+    /// Starts a job: puts it into a lane, or does a job that needs no lane.
     pub(super) fn begin(&mut self, job: Task) {
         let Task { sequence, source, algorithms } = job;
         if source == Source::Nothing {
@@ -92,8 +92,8 @@ impl Worker<'_> {
         }
     }
 
-    /// Gives back the job of a long file that comes from a medium, until its device has room. What
-    /// was read of it is in the cache by now.
+    /// Returns the job of a long file from a medium to the queue until its device has room. The
+    /// bytes read so far are in the cache by now.
     fn defer(&mut self, ticket: Ticket, begun: &Begun, place: FirstBytes, algorithms: Algorithms) {
         match place {
             FirstBytes::Batch => drop(self.batch.give_back(begun.read.clone())),
@@ -108,7 +108,7 @@ impl Worker<'_> {
         self.short_run = 0;
     }
 
-    /// Reads a part of a file as usual, where lanes read otherwise.
+    /// Reads a part of a file in the usual way, if lanes use another method.
     fn read_part(&mut self, ticket: Ticket, begun: Begun, algorithms: Algorithms) {
         if self.core.options.io == Io::Direct {
             let why = "its parts cannot be read past the cache";
@@ -125,8 +125,8 @@ impl Worker<'_> {
         self.end(ticket, result);
     }
 
-    /// Reads the first byte of a stretch, as the first one of a round: only then does it show
-    /// whether the medium has to seek.
+    /// Reads the first byte of a chunk as the first read of a round, which shows whether the
+    /// medium has to seek.
     fn try_first_byte(&mut self, begun: &Begun) -> Result<(), Error> {
         self.has_sought = false;
         if std::mem::take(&mut self.is_first) {
@@ -138,7 +138,7 @@ impl Worker<'_> {
         Ok(())
     }
 
-    /// Takes a file that needs no lane.
+    /// Handles a file that needs no lane.
     fn begin_small(&mut self, ticket: Ticket, hashers: Hashers, begun: Begun, place: FirstBytes) {
         let mut read = begun.read;
         if place == FirstBytes::Buffer {
@@ -153,7 +153,7 @@ impl Worker<'_> {
         self.short_run += 1;
     }
 
-    /// Opens a source and looks what it is.
+    /// Opens a source and examines its kind.
     fn open(&mut self, source: &Source) -> Result<Begin, Error> {
         let Some(path) = source.path() else { return Ok(Begin::Alone(Input::Stdin)) };
         let file = match self.pre_opened.pop_front() {

@@ -1,4 +1,4 @@
-//! A worker: its lanes, and the files that go through them.
+//! A worker: its lanes and their files.
 //!
 //! ```text
 //! until there are no more jobs:
@@ -7,11 +7,11 @@
 //!     hand over the outcomes of those that ended       outbox.rs
 //! ```
 //!
-//! A worker begins with one lane and uses one more for each MiB that it has read, up to as many as
-//! keep the CPU busy. So a run of few long files spreads over the workers, also when one of them
-//! starts late. Files so short that one read takes them whole go into any free lane at once, and
-//! all end together. Those that are small need no lane: they are hashed many at a time
-//! (`batch.rs`). What comes from a medium waits for a turn of its device (`turns.rs`).
+//! A worker starts with one lane and adds one for each MiB that it has read, up to the number that
+//! keeps the CPU busy. So a run of few long files spreads over the workers, even if one of them
+//! starts late. Short files, which one read takes whole, go into any free lane at once and end
+//! together. Small files need no lane and are hashed many at a time (`batch.rs`). Files from a
+//! medium wait for a turn of their device (`turns.rs`).
 
 mod begin;
 mod turns;
@@ -44,29 +44,29 @@ use super::version::FileVersion;
 use super::{Hashed, Source};
 use crate::{Digest, Error};
 
-/// Descriptors that are left to the rest of the program.
+/// The number of descriptors that are left to the rest of the program.
 const RESERVED_DESCRIPTORS: u64 = 32;
 
-/// How many short files are opened at a time, where there are fewer lanes: 100,000 files of 4 KiB
-/// take 3 % less time than in rounds of 32, since the kernel stays with one kind of call for
+/// The number of short files that are opened at a time, also with fewer lanes. 100,000 files of 4
+/// KiB take 3 % less time than in rounds of 32, because the kernel handles calls of one kind for
 /// longer.
 const ROUND: usize = 64;
 
-/// Bytes to read before another lane is used for a long file: about a millisecond's worth.
+/// The number of bytes to read before another lane is used for a long file: about one millisecond.
 const BYTES_A_LANE: u64 = 1 << 20;
 
-/// What a lane keeps of its job.
+/// The data of a job in a lane.
 type Ticket = (Sequence, Source);
 
 /// A small file.
 struct Small {
     ticket: Ticket,
-    /// What is computed beside MD5.
+    /// The computations other than MD5.
     hashers: Hashers,
     version: FileVersion,
 }
 
-/// Works until there are no more jobs, or the run is stopped.
+/// Works until there are no more jobs or the run is stopped.
 pub(super) fn work(number: task::Worker, core: &Arc<Core>) {
     let mut end = EndOfWorker { core, in_queue: Some(number) };
     if core.options.own_descriptors {
@@ -84,10 +84,10 @@ pub(super) fn work(number: task::Worker, core: &Arc<Core>) {
     }
 }
 
-/// Tells the others that a worker has ended, also when it ends in a panic.
+/// Notifies the others that a worker has ended, also by a panic.
 struct EndOfWorker<'a> {
     core: &'a Core,
-    /// Its number, unless it left the jobs to others.
+    /// The number of the worker, unless it left the jobs to others.
     in_queue: Option<task::Worker>,
 }
 
@@ -97,7 +97,7 @@ impl Drop for EndOfWorker<'_> {
     }
 }
 
-/// Ends all jobs without an attempt, since no worker has what it needs.
+/// Fails all jobs, because no worker has the resources that it needs.
 fn refuse(error: &io::Error, number: task::Worker, core: &Core) {
     let (mut jobs, mut outcomes) = (VecDeque::new(), Vec::new());
     loop {
@@ -121,14 +121,14 @@ fn refuse(error: &io::Error, number: task::Worker, core: &Core) {
     }
 }
 
-/// How many files a worker may have open.
+/// Returns the number of files that a worker may have open.
 fn files_limit(threads: usize) -> usize {
     let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
     let descriptors = limit.unwrap_or(u64::MAX).saturating_sub(RESERVED_DESCRIPTORS);
     usize::try_from(descriptors).unwrap_or(usize::MAX).div_euclid(threads).max(1)
 }
 
-/// Whether a path leads to something that is read alone, by a look that opens nothing.
+/// Returns whether a path leads to a serial input, without opening it.
 fn is_special(source: &Source) -> bool {
     let Source::Path(path) = source else { return false };
     let kind = rustix::fs::stat(path).map(|stat| FileType::from_raw_mode(stat.st_mode));
@@ -141,47 +141,47 @@ struct Worker<'a> {
     lanes: Lanes<FileStream<Ticket>>,
     /// Files that need no lane.
     batch: Batch<Small>,
-    /// The most lanes to use.
+    /// The largest number of lanes.
     limit: usize,
-    /// The most for files that are not short.
+    /// The largest number of lanes for files that are not short.
     long_limit: usize,
-    /// The most files to open at a time.
+    /// The largest number of files to open at a time.
     round: usize,
-    /// How many lanes to use for files that are not short.
+    /// The current number of lanes for files that are not short.
     target: usize,
-    /// How many files in a row were short.
+    /// The number of consecutive short files.
     short_run: usize,
     shared: Rc<LaneShared>,
     opener: FileOpener,
     reader: Reader,
-    /// Buffers of the lanes that are free.
+    /// The buffers of the free lanes.
     buffers: Vec<Buffer>,
-    /// Jobs taken but not begun.
+    /// The jobs taken but not started.
     jobs: VecDeque<Task>,
-    /// The files of the first of these jobs, where files are opened before their turn.
+    /// The files of the first of these jobs, if files are opened ahead.
     pre_opened: VecDeque<PreOpened>,
-    /// Outcomes not handed over yet.
+    /// The outcomes not passed on yet.
     outcomes: Vec<Completed>,
     alone: Alone,
     cold_reads: ColdReads,
     /// Whether files of this round came from a medium.
     came_from_medium: bool,
-    /// Whether none of this round has been read.
+    /// Whether no file of this round was read yet.
     is_first: bool,
-    /// Whether the medium had to seek for the file that was opened last.
+    /// Whether the medium had to seek for the last opened file.
     has_sought: bool,
-    /// Whether files of the last round came from a medium, or another worker's do: those of this
-    /// one may, too.
+    /// Whether files of the last round or of another worker came from a medium, so that those of
+    /// this round may as well.
     is_cold: bool,
-    /// The right to read the files of these jobs, where they are planned and may be cold.
+    /// The permit to read the files of these jobs, if they are planned and may be cold.
     turn: Option<Turn>,
-    /// The devices as they were when there was no room for one, if there was none.
+    /// The state of the devices when there was no room, if so.
     no_room_since: Option<Changes>,
 }
 
 impl<'a> Worker<'a> {
     /// # Errors
-    /// There is no memory for what the options ask for.
+    /// Fails if there is no memory for the options.
     fn new(number: task::Worker, core: &'a Arc<Core>) -> io::Result<Self> {
         let options = &core.options;
         let lanes = Lanes::with_backend(options.backend);
@@ -226,8 +226,7 @@ impl<'a> Worker<'a> {
         while !self.core.stop.is_set() {
             match self.fill() {
                 Taken::Some => self.advance(false),
-                // All jobs before these are taken, and the workers that have them do not wait for
-                // this one.
+                // All previous jobs are taken, and their workers do not wait for this one.
                 _ if self.is_idle() && self.alone.do_those_without_thread() => {}
                 Taken::End if self.is_idle() => break,
                 Taken::None if self.is_idle() => self.wait(),
@@ -236,7 +235,7 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Waits for jobs, or until one of those that are there may begin.
+    /// Waits for jobs, or until an available job may start.
     fn wait(&mut self) {
         self.shared.closing.borrow_mut().close();
         match self.no_room_since {
@@ -245,12 +244,12 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Whether nothing is under way.
+    /// Returns whether nothing is under way.
     fn is_idle(&self) -> bool {
         self.lanes.is_empty() && self.batch.is_empty()
     }
 
-    /// Begins jobs in the lanes that are to be used.
+    /// Starts jobs in the lanes to use.
     fn fill(&mut self) -> Taken {
         loop {
             let free = match self.free_lanes() {
@@ -278,7 +277,7 @@ impl<'a> Worker<'a> {
                     self.shared.note_wait(since.elapsed());
                 }
                 if self.is_cold && !was_cold && self.core.devices.have_seeks() {
-                    // The others may be as well, and then are planned.
+                    // The other files may be cold as well, and are then planned.
                     self.give_back();
                 }
             }
@@ -286,7 +285,7 @@ impl<'a> Worker<'a> {
                 self.turn = None;
             }
             if self.lanes.is_empty() {
-                // Jobs without a lane may be long ones; the outcomes so far do not wait for them.
+                // Jobs without a lane may be long. The outcomes so far do not wait for them.
                 self.core.outbox.complete(&mut self.outcomes);
                 if self.core.stop.is_set() {
                     return Taken::End;
@@ -295,19 +294,19 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// How many lanes are to be filled.
+    /// Returns the number of lanes to fill.
     fn free_lanes(&self) -> usize {
         let used = self.lanes.len();
         match self.target.saturating_sub(used) {
             0 if self.short_run > 0 && used < self.limit => 1,
             0 => 0,
-            // One by one, since the device may not like more.
+            // One by one, because more may be slower on the device.
             _ if self.is_cold && self.short_run == 0 => 1,
             free => free,
         }
     }
 
-    /// Takes the jobs of another round, and opens their files.
+    /// Takes the jobs of the next round, and opens their files.
     fn take_jobs(&mut self, free: usize) -> Taken {
         self.look_anew();
         match self.take_with_turn() {
@@ -326,7 +325,7 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Opens the files of the jobs that were taken, and asks for them where they may be cold.
+    /// Opens the files of the taken jobs, and requests them if they may be cold.
     fn open_jobs(&mut self, ask: bool) {
         self.came_from_medium = false;
         self.is_first = true;
@@ -338,16 +337,15 @@ impl<'a> Worker<'a> {
         self.reader.open(sources, ask, opener, buffers, pre_opened);
     }
 
-    /// Takes jobs that are not planned.
+    /// Takes unplanned jobs.
     fn take_as_they_came(&mut self, free: usize) -> Taken {
-        // No more than there is reason to expect short ones: others may have to be given back,
-        // which costs opening them twice.
+        // Only as many as are likely to be short. Others may have to be returned, and are then
+        // opened twice.
         let most = self.round.min(2 * self.short_run).saturating_sub(self.lanes.len());
         self.core.queue.take(self.number, free, most.max(free), &mut self.jobs)
     }
 
-    /// Is done with the files of the last round; looks at the tree and at the clock as they are
-    /// now.
+    /// Ends the last round, and reads the tree and the clock again.
     fn look_anew(&mut self) {
         if self.cold_reads.are_new() {
             self.came_from_medium = true;
@@ -359,9 +357,9 @@ impl<'a> Worker<'a> {
         self.opener.forget();
     }
 
-    /// Whether there is memory for the next file to be read to. Where the system refuses it to
-    /// another lane, those in use are all there are from now on. Without any the file has to try,
-    /// and fail.
+    /// Returns whether there is memory for the next file. If the system refuses memory for another
+    /// lane, only the lanes in use are used from now on. Without any lane the file is tried and
+    /// fails.
     fn has_memory(&mut self) -> bool {
         let used = self.lanes.len();
         let is_there = |buffer: &mut Buffer| {
@@ -376,15 +374,15 @@ impl<'a> Worker<'a> {
         false
     }
 
-    /// Gives back the jobs that are not begun where another worker has nothing to do: a long file
-    /// came up, and it may take a while until they are begun here.
+    /// Returns jobs that are not started if another worker is idle. A long file came up, and they
+    /// would start late here.
     fn share(&mut self) {
         if self.core.queue.has_waiting() {
             self.give_back();
         }
     }
 
-    /// Gives back the jobs that are not begun.
+    /// Returns the jobs that are not started to the queue.
     fn give_back(&mut self) {
         self.turn = None;
         if self.jobs.is_empty() {
@@ -397,7 +395,7 @@ impl<'a> Worker<'a> {
         self.core.queue.give_back(self.number, &mut self.jobs);
     }
 
-    /// Has what is read alone opened in its turn.
+    /// Lets serial inputs be opened in their turns.
     fn set_aside(&mut self) {
         let (alone, jobs): (VecDeque<_>, VecDeque<_>) =
             self.jobs.drain(..).partition(|job| is_special(&job.source));
@@ -407,8 +405,8 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Hashes the small files, unless they wait for others (none come now where `are_last`), takes
-    /// the lanes forward, and gives back what has ended.
+    /// Hashes the small files unless they wait for others, advances the lanes, and returns ended
+    /// files. With `are_last` no more small files come.
     fn advance(&mut self, are_last: bool) {
         if are_last || self.batch.is_full() || self.batch.is_late(self.shared.bytes.get()) {
             self.hash_batch();
@@ -442,7 +440,7 @@ impl<'a> Worker<'a> {
         self.end(ticket, result);
     }
 
-    /// Notes the outcome of a job that had something to read.
+    /// Records the outcome of a job with an input.
     fn end(&mut self, ticket: Ticket, result: Result<Hashed, Error>) {
         self.core.options.count(&ticket.1);
         self.deliver(ticket, result);
@@ -461,13 +459,12 @@ mod tests {
     use crate::Algorithm;
     use crate::engine::Options;
 
-    /// Where a worker has taken many jobs that promised to be short, and one of them is not, the
-    /// others do not wait for it.
+    /// If one of many jobs that were expected to be short is long, the others do not wait for it.
     #[test]
-    fn long_files_do_not_stick_to_the_worker_that_met_the_first() {
+    fn long_files_spread_over_the_workers() {
         const SHORT: usize = 6 * ROUND;
         const LONG: usize = 60;
-        /// As many of the long ones at most are under way together with the first.
+        /// The largest number of long files that are under way together with the first one.
         const BEGUN: usize = 8;
         let folder = tempfile::tempdir().unwrap();
         let paths = [("short", 3), ("long", 1 << 20)].map(|(name, length)| {
@@ -475,7 +472,7 @@ mod tests {
             fs::write(&path, vec![b'a'; length]).unwrap();
             path
         });
-        // What was written this very moment is not read ahead of its turn.
+        // Files written a moment ago are not read ahead.
         std::thread::sleep(std::time::Duration::from_millis(30));
         let core = Core::new(Options { threads: 2, ..Options::default() }, true);
         core.queue.all_are_started(0);
@@ -499,7 +496,7 @@ mod tests {
         assert!(most >= SHORT - ROUND, "the jobs promised to be short: {most}");
         let mut left = VecDeque::new();
         core.queue.take(1, usize::MAX, 0, &mut left);
-        // The other worker comes to the end of what there is, and the first one goes on.
+        // The other worker finishes the available jobs, and the first one continues.
         std::thread::scope(|scope| {
             let waiting = scope.spawn(|| core.queue.wait(1));
             while !waiting.is_finished() {

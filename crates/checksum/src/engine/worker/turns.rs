@@ -1,5 +1,5 @@
-//! What comes from a medium: planned first (`plan.rs`), then taken with a turn of its device
-//! (`devices.rs`).
+//! Jobs whose files come from a medium: planned first (`plan.rs`), then taken with a turn of their
+//! device (`devices.rs`).
 
 use std::mem;
 use std::sync::atomic::Ordering;
@@ -14,13 +14,13 @@ use crate::engine::queue::Planned;
 use crate::engine::read::cold;
 use crate::engine::task::Task;
 
-/// So many long files may wait for room while what comes behind them is looked at: the beginning of
-/// each is read once more.
+/// The largest number of long files that wait for room while later jobs start. The start of each is
+/// read twice.
 const MOST_DEFERRED: usize = 16;
 
 impl Worker<'_> {
-    /// Takes jobs with a turn of their device, where files come from a medium that has to seek, or
-    /// long ones from any.
+    /// Takes jobs with a turn of their device, if files come from a medium that has to seek, or if
+    /// long files come from any medium.
     pub(super) fn take_with_turn(&mut self) -> Planned<Turn> {
         let has_order = self.is_cold && self.core.devices.have_seeks();
         if has_order {
@@ -30,7 +30,7 @@ impl Worker<'_> {
             }
         }
         match self.take_planned() {
-            // There may be others of another device behind so many.
+            // Jobs of another device may follow so many.
             Planned::NoRoom(waiting) if !has_order && waiting >= MOST_DEFERRED => {
                 self.plan(false);
                 self.take_planned()
@@ -39,21 +39,21 @@ impl Worker<'_> {
         }
     }
 
-    /// Looks where the jobs that wait lie.
+    /// Looks up the places of the waiting jobs.
     fn plan(&self, has_order: bool) {
         let Core { devices, queue, stop, .. } = &**self.core;
         let mut jobs = queue.take_unplanned(self.number, has_order);
         if !jobs.is_empty() {
-            // Folder by folder, and within one as its inodes lie.
+            // By directory, and within a directory by inode.
             jobs.sort_by(|one, other| path(one).cmp(path(other)));
             let places = places_of(&jobs, stop);
             queue.plan(self.number, jobs.into_iter().zip(places));
-            devices.tell();
+            devices.notify();
         }
     }
 
-    /// Takes planned jobs, with a turn of their device: whoever planned them had seen that files
-    /// come from it.
+    /// Takes planned jobs with a turn of their device. The worker that planned them has found that
+    /// files come from it.
     fn take_planned(&mut self) -> Planned<Turn> {
         let Core { devices, queue, .. } = &**self.core;
         let seen = devices.changes();
@@ -64,12 +64,12 @@ impl Worker<'_> {
         planned
     }
 
-    /// Whether more jobs may be begun where so many wait for room.
+    /// Returns whether more jobs may start while so many wait for room.
     pub(super) fn may_defer(&self, waiting: usize) -> bool {
         waiting < MOST_DEFERRED && !self.core.devices.have_seeks()
     }
 
-    /// Opens the files of a round, and asks for what is short.
+    /// Opens the files of a round, and requests short ones.
     pub(super) fn open_round(&mut self, Round { room: turn, bytes, is_long }: Round<Turn>) {
         match turn {
             Some(mut turn) if !is_long => {
@@ -83,7 +83,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Notes how long a first read of a round took, which may have had to seek.
+    /// Records the time of the first read of a round, which may have had to seek.
     pub(super) fn note_first_read(&mut self, took: Duration) {
         if took >= devices::SEEK && self.cold_reads.are_new() {
             (self.came_from_medium, self.has_sought) = (true, true);
@@ -91,17 +91,18 @@ impl Worker<'_> {
         }
     }
 
-    /// The turn of a file that goes into a lane: none if the rest of it is in the cache.
+    /// Returns the turn of a file that goes into a lane, or `None` if the rest of the file is in
+    /// the cache.
     ///
     /// # Errors
-    /// Its device has no room.
+    /// Fails if the device has no room.
     pub(super) fn turn_of(&mut self, begun: &Begun) -> Result<Option<Turn>, NoRoom> {
-        // One of a round of short ones leaves the turn to those that follow.
+        // A file of a round of short files leaves the turn to the following ones.
         if begun.is_whole() {
             return Ok(None);
         }
-        // Of a part nothing was read that would have had to wait; and where the file system cannot
-        // tell, as a tmpfs cannot, it need not be cold.
+        // For a part, no read has shown that it is cold. If the file system cannot tell, like a
+        // tmpfs, the file need not be cold.
         let is_missing = |offset| cold::is_missing(&begun.file, offset);
         let is_cold_part = begun.part.is_some() && ends(begun).into_iter().any(is_missing);
         let may_be_cold = is_cold_part || self.turn.is_some() || self.came_from_medium;
@@ -118,19 +119,19 @@ impl Worker<'_> {
     }
 }
 
-/// Whether what is left of a file is in the cache, as far as its two ends tell: the kernel may have
-/// read ahead behind what was read.
+/// Returns whether both ends of the rest of a file are in the cache. The kernel may have read
+/// ahead.
 fn is_cached(begun: &Begun) -> bool {
     ends(begun).into_iter().all(|offset| cold::is_cached(&begun.file, offset))
 }
 
-/// Where what is left of a file begins, and its last byte.
+/// Returns the start of the rest of a file, and its last byte.
 fn ends(begun: &Begun) -> [u64; 2] {
     let last = begun.range().end.saturating_sub(1).max(begun.position());
     [begun.position(), last]
 }
 
-/// The device of a cold file has no room for one more reader.
+/// The error if the device of a cold file has no room for another reader.
 pub(super) struct NoRoom;
 
 fn path(job: &Task) -> &[u8] {
@@ -164,11 +165,11 @@ mod tests {
     use crate::engine::{Delivery, Io, Options, Source};
     use crate::{Algorithm, Error};
 
-    /// A run whose files all may be cold, on a medium that has to seek.
+    /// Makes a run whose files may all be cold, on a medium that has to seek.
     fn core(options: Options) -> (Arc<Core>, Turn) {
         let core = Core::new(options, true);
         core.devices.note_seek(devices::SEEK);
-        // Somebody reads a long file, from a device of their own.
+        // Another reader reads a long file from a different device.
         let turn = core.devices.try_turn(u64::MAX).expect("room").for_stream();
         core.queue.all_are_started(0);
         (core, turn)
@@ -182,11 +183,11 @@ mod tests {
     }
 
     #[test]
-    fn cold_jobs_are_begun_in_the_order_of_their_inodes() {
+    fn cold_jobs_start_in_inode_order() {
         let folder = tempfile::tempdir().unwrap();
         let paths: Vec<_> = (0..300).map(|number| folder.path().join(number.to_string())).collect();
         paths.iter().for_each(|path| fs::write(path, "abc").unwrap());
-        // Every seventh, and round again.
+        // Every seventh file, in several rounds.
         let order = (0..300).map(|place| paths[place * 7 % 300].clone());
         let (core, _turn) = core(Options { threads: 1, ..Options::default() });
         push(&core, order.map(Source::Regular));
@@ -206,7 +207,7 @@ mod tests {
         job.source.path().expect("each has one")
     }
 
-    /// Files of all lengths, parts of some, and what is no file; with what is to come of each.
+    /// Returns files of all lengths, parts of some, and other objects, with the expected outcomes.
     fn sources(folder: &Path, io: Io) -> Vec<(Source, String)> {
         let md5 = |bytes: &[u8]| lanesum_md5::md5(bytes).to_string();
         let lengths = [0, 1, 64, 5000, 40_000, 128 << 10, (128 << 10) + 1, 3 << 20];
@@ -239,7 +240,7 @@ mod tests {
         sources
     }
 
-    /// As of a file system that does not know how long its files are, or one that grows.
+    /// As on a file system with unknown file sizes, or for a growing file.
     #[test]
     fn a_cold_file_without_a_size_is_read_to_its_end() {
         let content: Vec<u8> = (0..1 << 20).map(|at: u32| (at * 31 / 7) as u8).collect();
@@ -274,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn where_nothing_seeks_long_files_wait_for_room_and_short_ones_go_on() {
+    fn long_files_wait_for_room_and_short_ones_continue() {
         const LONG: usize = MOST_DEFERRED - 1;
         for io in Io::ALL.into_iter().filter(|io| io.check().is_ok()) {
             let folder = tempfile::tempdir().unwrap();
@@ -293,7 +294,7 @@ mod tests {
             core.queue.all_are_started(0);
             let device = fs::metadata(folder.path()).unwrap().dev();
             let mut turn = core.devices.try_turn(device).expect("room").for_stream();
-            // Who waits behind this does not take it for a seek.
+            // A waiting reader does not take this for a seek.
             turn.ask(1, false, || ());
             push(&core, (0..4 * LONG).map(|name| Source::Path(path(name))));
             let mut outcomes = VecDeque::new();
@@ -317,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn in_whatever_order_files_are_read_outcomes_are_right_and_in_theirs() {
+    fn outcomes_are_right_and_ordered_for_any_read_order() {
         for (io, threads) in Io::ALL.into_iter().flat_map(|io| [(io, 1), (io, 3)]) {
             if io.check().is_err() {
                 continue;

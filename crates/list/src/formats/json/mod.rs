@@ -1,6 +1,6 @@
-//! JSON: one object a line (JSON Lines), or one array of objects.
+//! JSON: one object per line (JSON Lines), or one array of objects.
 //!
-//! A name that is not UTF-8 is no string of JSON: it stands there in base64, as `path_base64`.
+//! A name that is not UTF-8 cannot be a JSON string. It is written in base64 as `path_base64`.
 
 mod object;
 mod scan;
@@ -20,7 +20,7 @@ pub(super) use scan::{Piece, Scanner};
 
 const NAME: &str = "json";
 
-/// A list in JSON. Reads either shape, and what [`S3`](super::S3) reads.
+/// A list in JSON. It reads both layouts, and the formats that [`S3`](super::S3) reads.
 ///
 /// ```
 /// use lanesum_list::formats::{Format, Json, Line};
@@ -46,7 +46,7 @@ pub struct Json {
 }
 
 impl Json {
-    /// A list that is written as one object a line.
+    /// Makes a list that is written as one object per line.
     #[must_use]
     pub const fn lines(dialect: Dialect) -> Self {
         Self {
@@ -58,13 +58,14 @@ impl Json {
         }
     }
 
-    /// A list that is written as one array.
+    /// Makes a list that is written as one array.
     #[must_use]
     pub const fn array(dialect: Dialect) -> Self {
         Self { is_array: true, ..Self::lines(dialect) }
     }
 
-    /// The same, with the size and the time of modification where it is written and they are known.
+    /// Returns the format with or without the size and the modification time, which are written if
+    /// they are known.
     #[must_use]
     pub fn writing(self, size: bool, modified: bool) -> Self {
         Self { writes_size: size, writes_modified: modified, ..self }
@@ -145,7 +146,7 @@ impl Format for Json {
                 return s3::line(object, None, &self.dialect);
             }
             if object.key != Value::Nothing {
-                // Two names of one file.
+                // One file with two names.
                 return Line::Wrong(Wrong::Json);
             }
             record(object, &self.dialect)
@@ -158,7 +159,7 @@ impl Format for Json {
     }
 }
 
-/// Parses a text; an object is handed to `of_object`.
+/// Parses a text, and passes an object to `of_object`.
 pub(super) fn read<'a>(
     scanner: &mut Scanner,
     text: &'a [u8],
@@ -170,7 +171,7 @@ pub(super) fn read<'a>(
         Piece::Cut => return Line::Wrong(Wrong::CutOff),
         Piece::Object => {}
     }
-    // The comma behind the object before, where blanks stand between the two.
+    // The comma after the previous object, if blanks separate the two.
     let text = text.trim_ascii_start();
     let text = text.strip_prefix(b",").unwrap_or(text);
     let mut object = Object::default();
@@ -180,11 +181,11 @@ pub(super) fn read<'a>(
     }
 }
 
-/// What is wrong with what stands around the objects of a list: nothing, but for the object of a
-/// store in whose member they are.
+/// Returns the error in the text around the objects of a list. Only the enclosing object of a store
+/// can have one.
 fn around(text: &[u8]) -> Option<Wrong> {
     let text = text.trim_ascii();
-    // The members before those objects, whose array is cut off, or the members behind it.
+    // The members before the objects, whose array is cut off here, or the members after the array.
     let members = match (text.first()?, text.strip_prefix(b",")) {
         (b'{', _) => [text, b"null}"].concat(),
         (_, Some(members)) if !members.is_empty() => [b"{", members, b"}"].concat(),
@@ -199,7 +200,7 @@ fn around(text: &[u8]) -> Option<Wrong> {
     }
 }
 
-/// What our members say.
+/// Reads the members that lanesum writes.
 fn record<'a>(object: &mut Object<'a>, dialect: &Dialect) -> Result<Record<'a>, Wrong> {
     let name = match (mem::take(&mut object.path), mem::take(&mut object.path_base64)) {
         (Value::Text(name), Value::Nothing) => bytes(name),
@@ -226,7 +227,7 @@ fn record<'a>(object: &mut Object<'a>, dialect: &Dialect) -> Result<Record<'a>, 
     Ok(record)
 }
 
-/// The bytes of a text, the list's own where it is.
+/// Returns the bytes of a string, borrowed from the list if possible.
 pub(super) fn bytes(text: Cow<'_, str>) -> Cow<'_, [u8]> {
     match text {
         Cow::Borrowed(text) => Cow::Borrowed(text.as_bytes()),
@@ -234,7 +235,7 @@ pub(super) fn bytes(text: Cow<'_, str>) -> Cow<'_, [u8]> {
     }
 }
 
-/// The digests that these values spell, of the algorithms of the dialect.
+/// Returns the digests in these values, for the algorithms of the dialect.
 pub(super) fn digests(
     values: &[(crate::Algorithm, Value<'_>)],
     dialect: &Dialect,
@@ -243,7 +244,7 @@ pub(super) fn digests(
     for (algorithm, value) in values {
         let digest: Option<Digest> = match value {
             Value::Nothing => continue,
-            // rclone has it where it did not compute the hash.
+            // rclone writes an empty string for a hash that it did not compute.
             Value::Text(text) if text.is_empty() => continue,
             Value::Text(text) => digits::read(*algorithm, text.as_bytes(), true),
             _ => None,
@@ -271,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn members_come_in_any_order_and_others_are_passed_over() {
+    fn members_come_in_any_order_and_unknown_ones_are_skipped() {
         let list = "\n[\n  {\"x\": [1, {\"path\": 2}], \"md5\": \"900150983CD24FB0D6963F7D28E17F72\",\
             \"sha1\": null, \"modified\": \"2023-11-14T22:13:20Z\", \"path\": \"a\\n\\u00fc\"},\n\n\
             {\"path_base64\": \"/w==\", \"size\": 18446744073709551615}\n]\n";
@@ -286,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_told_with_its_line() {
+    fn invalid_rows_are_reported_with_their_lines() {
         for (object, wrong) in [
             (r#"{"path":"a","relpath":"b"}"#, Wrong::Json),
             (r#"{"path":"a","path":"b"}"#, Wrong::Json),
@@ -315,12 +316,12 @@ mod tests {
     }
 
     #[test]
-    fn an_array_that_ends_before_its_bracket_is_cut_off() {
+    fn an_array_without_its_bracket_is_incomplete() {
         assert_eq!(read("[{\"path\":\"a\",\"size\":1}\n")[1..], [(1, Line::Wrong(Wrong::CutOff))]);
     }
 
     #[test]
-    fn the_list_of_a_folder_of_dvc_is_read() {
+    fn dvc_directory_lists_are_read() {
         let list = br#"[{"md5": "900150983cd24fb0d6963f7d28e17f72", "relpath": "a/b"}]"#;
         let mut json = Json::lines(Dialect::any());
         let lines: Vec<_> = lines(list, &mut json).map(|(_, line)| line).collect();
@@ -330,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn hashes_of_powershell_are_read() {
+    fn powershell_hashes_are_read() {
         let of = |algorithm: &str| {
             format!(
                 r#"[{{"Algorithm":"{algorithm}","Hash":"900150983CD24FB0D6963F7D28E17F72","Path":"a"}}]"#
@@ -340,13 +341,13 @@ mod tests {
         let record = Record::new("a").with(digest);
         let found = [(1, Line::Record { record, is_tagged: true })];
         assert_eq!(read(&of("MD5")), found);
-        // Of another algorithm nothing is known, which whoever checks says.
+        // There is no digest of another algorithm, and the check reports that.
         let found = [(1, Line::Record { record: Record::new("a"), is_tagged: true })];
         assert_eq!(read(&of("MACTripleDES")), found);
     }
 
     #[test]
-    fn json_is_known_by_its_first_two_marks() {
+    fn json_is_detected_by_its_first_two_tokens() {
         for (head, is) in [
             ("{\"path\"", true),
             (" [ {", true),

@@ -1,4 +1,4 @@
-//! What the members of an object say, ours and those of others.
+//! The members of objects, as lanesum and other programs write them.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -9,52 +9,52 @@ use serde::de::{
 
 use crate::Algorithm;
 
-/// The members that say something, of an object of any of the writers.
+/// The relevant members of an object of any program.
 #[derive(Debug, Default)]
 pub(in super::super) struct Object<'a> {
-    /// `path`, ours, or `relpath`; and its base64 where it is not UTF-8.
+    /// `path` of lanesum or `relpath` of DVC, and the base64 of a path that is not UTF-8.
     pub(in super::super) path: Value<'a>,
     pub(in super::super) path_base64: Value<'a>,
     /// `Path` of rclone, `Key` of aws, `key` of mc.
     pub(in super::super) key: Value<'a>,
     pub(in super::super) size: Value<'a>,
     pub(in super::super) modified: Value<'a>,
-    /// `ModTime` of rclone. What the others have is when the object was stored.
+    /// `ModTime` of rclone. Other programs only have the time when the object was stored.
     pub(in super::super) mod_time: Value<'a>,
     pub(in super::super) etag: Value<'a>,
-    /// Digests by the names that we have for algorithms, those of rclone's `Hashes`, PowerShell's
-    /// `Hash` of an `Algorithm`, and the checksums that aws knows by theirs.
+    /// Digests under the algorithm names of lanesum, in `Hashes` of rclone, in `Hash` and
+    /// `Algorithm` of PowerShell, and under the checksum names of aws.
     pub(in super::super) digests: Vec<(Algorithm, Value<'a>)>,
     pub(in super::super) stored: Vec<(Algorithm, Value<'a>)>,
     pub(in super::super) checksum_type: Value<'a>,
-    /// A folder, or an object that is deleted.
+    /// A directory or a deleted object.
     pub(in super::super) is_no_file: bool,
-    /// aws: it has `RequestCharged`, which is all that a list of no object has.
+    /// aws: the object has `RequestCharged`, the only member of an empty list.
     pub(in super::super) is_listing: bool,
-    /// mc: something failed.
+    /// mc: an error.
     pub(in super::super) is_error: bool,
-    /// aws: it has objects in another member than the one whose array is read.
+    /// aws: there are objects in another member than the one that is read.
     pub(in super::super) has_other_objects: bool,
-    /// aws: it says that there are more objects than those in it.
+    /// aws: the list is truncated.
     pub(in super::super) is_truncated: bool,
-    /// aws: it names prefixes, and not the objects below them.
+    /// aws: the list has prefixes instead of the objects below them.
     pub(in super::super) has_prefixes: bool,
 }
 
-/// A value of a member.
+/// The value of a member.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(in super::super) enum Value<'a> {
-    /// Or `null`, or no member at all.
+    /// `null`, or a missing member.
     #[default]
     Nothing,
     Text(Cow<'a, str>),
     Whole(u64),
-    /// -1, rclone's size of what has none.
+    /// -1, the size that rclone writes for objects without a size.
     MinusOne,
     Is(bool),
-    /// A map whose values are text, as `Hashes` has it.
+    /// A map with string values, like `Hashes`.
     Map(Vec<(Cow<'a, str>, Value<'a>)>),
-    /// An array of nothing.
+    /// An empty array.
     Empty,
     Other,
 }
@@ -65,13 +65,13 @@ impl Value<'_> {
     }
 }
 
-/// The algorithm that rclone calls so.
+/// Returns the algorithm with this name in rclone.
 fn of_rclone(name: &str) -> Option<Algorithm> {
-    // What lanesum calls so is of 128 bits.
+    // The algorithm with this name in lanesum has 128 bits.
     if name == "xxh3" { Some(Algorithm::Xxh3_64) } else { name.parse().ok() }
 }
 
-/// The algorithm of a member of `aws s3api head-object`.
+/// Returns the algorithm of a member of `aws s3api head-object`.
 fn of_aws(name: &str) -> Option<Algorithm> {
     Some(match name {
         "ChecksumCRC32" => Algorithm::Crc32,
@@ -83,7 +83,7 @@ fn of_aws(name: &str) -> Option<Algorithm> {
 }
 
 impl<'de> Object<'de> {
-    /// The object of a text; `None` where it is none.
+    /// Parses an object. Returns `None` if the text is not an object.
     pub(in super::super) fn read(&mut self, text: &'de [u8]) -> Option<()> {
         let mut deserializer = serde_json::Deserializer::from_slice(text);
         self.deserialize(&mut deserializer).ok()?;
@@ -91,7 +91,7 @@ impl<'de> Object<'de> {
     }
 }
 
-/// In its place: to move it from hand to hand takes longer than to read a short one.
+/// Parses in place, because moving the object takes longer than reading a short one.
 impl<'de> DeserializeSeed<'de> for &mut Object<'de> {
     type Value = ();
 
@@ -109,11 +109,11 @@ impl<'de> Visitor<'de> for &mut Object<'de> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<(), A::Error> {
         let object = self;
-        // As PowerShell's Get-FileHash has them.
+        // As Get-FileHash of PowerShell writes them.
         let (mut algorithm, mut hash) = (Value::Nothing, Value::Nothing);
         while let Some(Name(name)) = members.next_key()? {
             let place = match &*name {
-                // As DVC lists a folder: .dir.
+                // As in the `.dir` files of DVC.
                 "path" | "relpath" => &mut object.path,
                 "path_base64" => &mut object.path_base64,
                 "size" | "Size" | "ContentLength" => &mut object.size,
@@ -189,7 +189,7 @@ impl<'de> Visitor<'de> for &mut Object<'de> {
     }
 }
 
-/// The name of a member, of the text itself where nothing in it is escaped.
+/// Returns the name of a member, borrowed from the text if it has no escapes.
 struct Name<'a>(Cow<'a, str>);
 
 impl<'de> Deserialize<'de> for Name<'de> {

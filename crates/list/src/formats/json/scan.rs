@@ -1,37 +1,37 @@
-//! Where the objects of files end in JSON, as its bytes come.
+//! Finds the ends of file objects in JSON that arrives in pieces.
 //!
-//! There are three shapes: objects one after another (JSON Lines), one array of objects, and one
-//! object with such an array in it, under the name `Contents`. What stands around the objects is
-//! cut off at the brackets of the array.
+//! There are three layouts: consecutive objects (JSON Lines), one array of objects, and one object
+//! with such an array as its member `Contents`. The text around the objects is split at the
+//! brackets of the array.
 
-/// What the text is that ended last.
+/// The kind of the text that ended last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in super::super) enum Piece {
-    /// The object of a file, with what may stand between it and the one before.
+    /// The object of a file, including the separator before it.
     Object,
-    /// What stands before, between and behind the objects.
+    /// Text before, between and after the objects.
     Between,
-    /// No JSON, or none of these shapes.
+    /// Invalid JSON, or JSON of another layout.
     Broken,
-    /// The list ended in it.
+    /// A text that the end of the list cuts off.
     Cut,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// In no array, and in no object.
+    /// Outside of arrays and objects.
     Outside,
     /// In the array of objects.
     InArray,
-    /// In an object, or in what is around the array, this deep: 1 in its members.
+    /// In an object, or in the text around the array, at this depth. The members have depth 1.
     InObject(u32),
-    /// Behind an object.
+    /// After an object.
     Behind,
-    /// In what is no JSON, to the end of the line.
+    /// In invalid JSON, up to the end of the line.
     Broken,
 }
 
-/// What stands before a place between the objects of an array.
+/// The previous token between the objects of an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Before {
     Bracket,
@@ -49,13 +49,13 @@ pub(in super::super) struct Scanner {
     has_array: bool,
     /// In the array.
     before: Before,
-    /// Whether the array is that of a member of an object, and whether it is closed.
+    /// Whether the array is a member of an object, and whether it is closed.
     is_in_member: bool,
     is_in_tail: bool,
     is_in_string: bool,
     is_escaped: bool,
-    /// How many bytes of [`CONTENTS`] the last string of an object's members is; none where it is
-    /// another.
+    /// The number of bytes of the last string among the members that match [`CONTENTS`], or `None`
+    /// if the string differs.
     matched: Option<usize>,
     piece: Option<Piece>,
 }
@@ -75,7 +75,8 @@ impl Scanner {
         }
     }
 
-    /// What the text is that ends where [`find_end`](Self::find_end) said, or with the list.
+    /// Returns the kind of the text that ends at the last [`find_end`](Self::find_end), or with the
+    /// list.
     pub(in super::super) fn piece(&mut self) -> Piece {
         self.piece.take().unwrap_or(match self.state {
             State::Behind => Piece::Object,
@@ -118,7 +119,7 @@ impl Scanner {
         None
     }
 
-    /// Goes to the end of a string, or of the bytes; how many were taken.
+    /// Skips to the end of a string or of the bytes. Returns the number of bytes skipped.
     fn skip_string(&mut self, bytes: &[u8]) -> usize {
         if std::mem::take(&mut self.is_escaped) {
             self.matched = None;
@@ -141,7 +142,7 @@ impl Scanner {
         match byte {
             b'"' => {
                 self.is_in_string = true;
-                // Not in the objects of an array.
+                // Not within the objects of an array.
                 self.matched = (depth == 1 && !self.has_array).then_some(0);
             }
             b'[' if depth == 1
@@ -216,7 +217,8 @@ impl Scanner {
 mod tests {
     use super::*;
 
-    /// The texts of a list that comes in pieces of so many bytes, and whether it may end there.
+    /// Returns the texts of a list that arrives in pieces of a given size, and whether the list may
+    /// end there.
     fn texts(list: &str, piece: usize) -> (Vec<(Piece, String)>, bool) {
         let mut scanner = Scanner::new();
         let (mut texts, mut text) = (Vec::new(), Vec::new());
@@ -253,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn objects_end_where_they_do_in_each_shape() {
+    fn objects_end_at_their_brace_in_each_layout() {
         let a = r#"{"path":"a}]\"[{\\","x":[{"y":[]}]}"#;
         let (b, empty) = (r#"{"Contents":1}"#, "{}");
         let expected = [a, b, empty].map(str::to_owned).to_vec();
@@ -273,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn commas_stand_between_objects_alone() {
+    fn misplaced_commas_are_errors() {
         let a = r#"{"path":"a"}"#;
         for list in
             [format!("[{a},]"), format!("[{a} {a}]"), format!("[{a},,{a}]"), format!("[,{a}]")]
@@ -285,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_cut_off_or_broken_is_known() {
+    fn truncated_or_broken_json_is_detected() {
         let (a, cut) = (r#"{"path":"a"}"#, r#"{"path":"b"#);
         let known = vec![a.to_owned(), format!("cut {cut}")];
         assert_eq!(objects(&format!("{a}\n{cut}")), (known.clone(), false));

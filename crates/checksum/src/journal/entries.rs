@@ -1,4 +1,4 @@
-//! What a journal held when it was opened, by the names of the files.
+//! The entries of a journal when it was opened, by file name.
 
 use std::hash::{BuildHasher as _, RandomState};
 
@@ -8,15 +8,15 @@ use super::entry::{self, KnownFile};
 
 /// The entries of a journal, the last one of each name.
 #[derive(Debug, Default)]
-pub(super) struct Known {
-    /// As the journal has them, one after another.
+pub(super) struct JournalEntries {
+    /// The joined entries, as in the journal.
     entries: Vec<u8>,
-    /// Where each of them begins.
+    /// The start of each entry.
     places: HashTable<usize>,
     hash: RandomState,
 }
 
-impl Known {
+impl JournalEntries {
     pub(super) fn new(entries: Vec<u8>) -> Self {
         let mut known = Self { entries, ..Self::default() };
         let Self { entries, places, hash } = &mut known;
@@ -35,7 +35,7 @@ impl Known {
         known
     }
 
-    /// How many files there are.
+    /// Returns the number of files.
     pub(super) fn len(&self) -> usize {
         self.places.len()
     }
