@@ -34,11 +34,13 @@ pub struct Accepted {
 struct Item {
     /// As the caller named it, or below a directory that was named.
     path: PathBuf,
+    /// The root that its file is in.
     root: i64,
     file: File,
+    /// Its state, if it is not ok.
     before: Option<State>,
-    /// Where the file is, if it moved.
-    to: Option<Place>,
+    /// Where the file is, and where it was, if it moved.
+    moved: Option<(Place, Root)>,
 }
 
 /// A root of which something is accepted.
@@ -76,7 +78,7 @@ impl Catalog {
         let mut writer = Writer::new(self, options, &roots)?;
         for (item, result) in read(items, &roots, options) {
             match result {
-                Ok(hashed) => writer.record(item, hashed, &roots),
+                Ok(hashed) => writer.record(item, hashed),
                 Err(error) => accepted.failed.push((item.path, error)),
             }
         }
@@ -103,15 +105,14 @@ impl Catalog {
             entry.insert(self.root_items(root)?);
         }
         let of_root = &roots[&id];
-        let item = |file: File, to: Option<Place>| {
-            let place = to.as_ref().map_or_else(|| file.path(), |to| to.path.clone());
-            let (path, before) =
-                (of_root.root.path_of(&place), of_root.states.get(&file.id).copied());
-            Item { path, root: id, file, before, to }
+        let item = |file: File| {
+            let before = of_root.states.get(&file.id).copied();
+            let path = of_root.root.path_of(&file.path());
+            Item { path, root: id, file, before, moved: None }
         };
         if let Some(file) = rows::at(&self.db, id, &below)? {
             return match of_root.probe.look(&below) {
-                PathState::File => Ok(vec![item(file, None)]),
+                PathState::File => Ok(vec![item(file)]),
                 PathState::Nothing => Err(CatalogError::NotAFile(path.to_owned())),
                 PathState::Mounted => Err(CatalogError::Offline {
                     path: path.to_owned(),
@@ -122,8 +123,12 @@ impl Catalog {
         let mut finder = Finder::new(self.reader()?);
         if let Some(moved) = of_root.moved.get(&below)
             && let Some(file) = finder.find(*moved)?
+            && let Some(state) = State::find(&self.db, *moved)?
+            && let Some(from) = Root::find(&self.db, state.root)?
         {
-            return Ok(vec![item(file, Some(Place { root: id, path: below }))]);
+            let (path, before) = (of_root.root.path_of(&below), Some(state));
+            let moved = Some((Place { root: id, path: below }, from));
+            return Ok(vec![Item { path, root: id, file, before, moved }]);
         }
         let ids = rows::below(&self.db, id, &below)?;
         if ids.is_empty() {
@@ -132,7 +137,7 @@ impl Catalog {
         let is_damaged =
             |id: &i64| of_root.states.get(id).is_some_and(|it| it.class == Class::Damaged);
         let damaged: Vec<_> = ids.into_iter().filter(is_damaged).collect();
-        Ok(finder.find_all(&damaged)?.into_iter().map(|file| item(file, None)).collect())
+        Ok(finder.find_all(&damaged)?.into_iter().map(item).collect())
     }
 
     fn root_items(&self, root: Root) -> Result<RootItems, CatalogError> {
@@ -206,8 +211,10 @@ impl Writer {
         Ok(Self { batch: Batch::new(&catalog.db)?, runs, findings: Vec::new(), now })
     }
 
-    fn record(&mut self, item: Item, hashed: Hashed, roots: &BTreeMap<i64, RootItems>) {
-        let Item { root, file, before, to, .. } = item;
+    fn record(&mut self, item: Item, hashed: Hashed) {
+        let Item { root, file, before, moved, .. } = item;
+        let from = moved.as_ref().map(|(_, from)| from.clone());
+        let to = moved.map(|(to, _)| to);
         let Some(stat) = Stat::of_hashed(&hashed) else { return };
         let run = self.runs.entry(root).or_default();
         run.files += 1;
@@ -218,15 +225,14 @@ impl Writer {
         finding.recorded = Some(Content::new(&file.stat, &file.digests));
         finding.found = Some(Content::new(&stat, &hashed.digests));
         finding.was = Some(before.map_or(Class::Ok, |state| state.class));
-        if to.is_some() {
-            finding.other = Some(roots[&root].root.path_of(&file.path()));
-        }
+        let own = from.as_ref().map_or(root, Root::id);
+        finding.other = from.map(|from| from.path_of(&file.path()));
         self.batch.state(State::ok(file.id, root, self.now));
         self.batch.found(file.id, None);
         self.batch.is_read_to_end(file.id);
         let is_settled = stat.is_settled_at(self.now);
         let after = File { stat, digests: hashed.digests, is_settled, ..file.clone() };
-        self.batch.update(root, &file, after, to);
+        self.batch.update(own, &file, after, to);
         self.batch.event(root, self.now, finding.clone());
         self.findings.push((root, finding));
     }

@@ -27,7 +27,13 @@ use crate::store::rows::{File, Files, Finder, State, with_inode};
 type Replaced = HashMap<(u64, i64), (Option<i64>, usize, i64, Vec<u8>)>;
 
 /// By device and inode, what is recorded of files that are gone.
-type Wanted = HashMap<(u64, i64), Stat>;
+type Wanted = HashMap<(u64, i64), Vec<Stat>>;
+
+/// Whether a file is the one recorded with its inode: all is the same, and the change time has
+/// fractions of a second, so that no second file can have it. Of several records, none is proven.
+fn is_proven(recorded: &[Stat], stat: &Stat) -> bool {
+    recorded == [*stat] && stat.changed % 1_000_000_000 != 0
+}
 
 /// A record whose file was renamed over that of the record `over`, at a path of the root `there`.
 pub(crate) struct RenamedOver {
@@ -65,8 +71,11 @@ impl Pass<'_> {
     ) -> Result<(MovedRows, Vec<RenamedOver>), CatalogError> {
         self.gather_from_others()?;
         let (loose, places) = self.loose()?;
-        let inode = |it: &Loose| Some(((it.device?, it.stat.inode), it.stat));
-        let wanted: Wanted = loose.iter().filter_map(inode).collect();
+        let mut wanted = Wanted::new();
+        for record in &loose {
+            let Some(device) = record.device else { continue };
+            wanted.entry((device, record.stat.inode)).or_default().push(record.stat);
+        }
         let (entries, files) = self.entries(&wanted);
         let replaced = self.replaced(replaced, &wanted);
         let made = replaced.iter().map(|(inode, it)| (*inode, it.0)).collect();
@@ -121,7 +130,7 @@ impl Pass<'_> {
             let device = pass.device();
             for (index, new) in pass.new.iter().enumerate() {
                 let recorded = wanted.get(&(device, new.stat.inode));
-                let is_open = recorded.is_some_and(|recorded| *recorded != new.stat);
+                let is_open = recorded.is_some_and(|stats| !is_proven(stats, &new.stat));
                 let born = if is_open { born(&pass.root.path_of(&new.path)) } else { None };
                 entries.push(Entry { path: new.path.clone(), stat: new.stat, device, born });
                 places.push((at, index));

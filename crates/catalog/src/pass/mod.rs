@@ -47,6 +47,7 @@ use crate::scan::{Scan, scan};
 use crate::status::Scope;
 use crate::store::catalog::Catalog;
 use crate::store::check::require_shape;
+use crate::store::pending::pending_of;
 use crate::store::rows;
 use crate::store::run::RunRow;
 use crate::store::total::Total;
@@ -75,13 +76,44 @@ impl Catalog {
         let verb = task.verb();
         let last = RunRow::last_id(&self.db)?;
         let roots: Vec<Root> = targets.iter().map(|target| target.root.clone()).collect();
+        let named = targets.iter().map(|target| self.named(target));
+        let named = named.collect::<Result<Vec<_>, _>>()?;
         let ran = Pass::begin(self, &roots, (verb, scope_of(targets, task)), options, on_finding)
-            .and_then(|pass| pass.run(targets, task));
+            .and_then(|pass| pass.run(targets, named, task));
         if matches!(ran, Err(CatalogError::Damaged(_))) {
             finish::note_damage(&self.db, last, verb, (options.clock)());
         }
         ran
     }
+}
+
+impl Catalog {
+    /// The records at the paths that a target names, or that moved there; none where it is a whole
+    /// root.
+    fn named(&self, target: &Target) -> Result<Option<HashSet<i64>>, CatalogError> {
+        if target.paths.is_empty() {
+            return Ok(None);
+        }
+        let root = target.root.id();
+        let moved = pending_of(&self.db, root)?.into_iter().filter(|row| row.file > 0);
+        let moved: Vec<_> = moved.map(|row| (row.path, row.file)).collect();
+        let mut named = HashSet::new();
+        for path in &target.paths {
+            let known = named.len();
+            named.extend(rows::below(&self.db, root, path)?);
+            named.extend(moved.iter().filter(|(to, _)| is_at(to, path)).map(|(_, file)| *file));
+            if named.len() == known && rows::at(&self.db, root, path)?.is_none() {
+                return Err(CatalogError::NotRecorded(target.root.path_of(path)));
+            }
+        }
+        Ok(Some(named))
+    }
+}
+
+/// Whether a path is this one or below it.
+fn is_at(path: &[u8], above: &[u8]) -> bool {
+    let rest = path.strip_prefix(above);
+    rest.is_some_and(|rest| rest.is_empty() || above.is_empty() || rest.starts_with(b"/"))
 }
 
 fn scope_of(targets: &[Target], task: &Task) -> Scope {
@@ -122,7 +154,15 @@ pub(crate) fn scrub_ids(
 }
 
 impl Pass<'_> {
-    fn run(mut self, targets: &[Target], task: &Task) -> Result<Vec<Summary>, CatalogError> {
+    fn run(
+        mut self,
+        targets: &[Target],
+        named: Vec<Option<HashSet<i64>>>,
+        task: &Task,
+    ) -> Result<Vec<Summary>, CatalogError> {
+        for (pass, named) in self.roots.iter_mut().zip(named) {
+            pass.named = named;
+        }
         let mut has_scanned = scope_of(targets, task) != Scope::Named;
         if let Task::Scrub(selection) = task {
             self.limits = Arc::new(Limits::new(selection.max_time, selection.max_bytes));
@@ -244,9 +284,14 @@ impl Pass<'_> {
         }
         self.index_contents();
         let is_lost = |at: usize| self.roots[at].run.id > 0 && self.roots[at].is_over;
-        moved.retain(|(row, _)| !is_lost(row.at) && !is_lost(row.place().0));
+        moved.retain(|(row, _)| {
+            let there = row.place().0;
+            !is_lost(row.at) && !is_lost(there) && self.roots[there].is_named(row.file.id)
+        });
         for renamed in renamed_over {
-            if self.roots[renamed.at].is_open() && self.roots[renamed.there].is_open() {
+            let is_wanted = self.roots[renamed.at].is_named(renamed.file.id);
+            if is_wanted && self.roots[renamed.at].is_open() && self.roots[renamed.there].is_open()
+            {
                 self.rename_over(renamed)?;
             }
         }
@@ -262,13 +307,13 @@ impl Pass<'_> {
         task: &Task,
     ) -> Result<(), CatalogError> {
         let at = self.at;
+        if !target.paths.is_empty() {
+            self.restrict(&mut found, target);
+        }
         for blind in std::mem::take(&mut found.blind) {
             self.report_blind(at, blind);
         }
         self.drop_excluded(at, &found.excluded);
-        if !target.paths.is_empty() {
-            self.restrict(&mut found, target)?;
-        }
         let (ids, chosen) = self.choose(&found, task)?;
         let is_scanned = matches!(task, Task::Scrub(selection) if selection.is_scanned);
         if !is_scanned {
@@ -380,23 +425,15 @@ impl Pass<'_> {
     }
 
     /// Keeps the named paths of a scan.
-    fn restrict(&mut self, found: &mut Scan, target: &Target) -> Result<(), CatalogError> {
-        let at = self.at;
-        let root = self.roots[at].root.id();
-        let mut ids = HashSet::new();
-        for path in &target.paths {
-            let below = rows::below(&self.catalog.db, root, path)?;
-            if below.is_empty() {
-                return Err(CatalogError::NotRecorded(self.roots[at].root.path_of(path)));
-            }
-            ids.extend(below);
-        }
-        found.same.retain(|id| ids.contains(id));
-        found.differing.retain(|(id, _)| ids.contains(id));
-        self.roots[at].gone.retain(|file| file.as_ref().is_some_and(|it| ids.contains(&it.id)));
-        self.roots[at].named = Some(ids);
+    fn restrict(&mut self, found: &mut Scan, target: &Target) {
+        let pass = &mut self.roots[self.at];
+        let Some(named) = &pass.named else { return };
+        found.same.retain(|id| named.contains(id));
+        found.differing.retain(|(id, _)| named.contains(id));
+        let is_around = |path: &Vec<u8>, blind: &[u8]| is_at(path, blind) || is_at(blind, path);
+        found.blind.retain(|it| target.paths.iter().any(|path| is_around(path, &it.path)));
+        pass.gone.retain(|file| file.as_ref().is_some_and(|it| named.contains(&it.id)));
         self.index_contents();
-        Ok(())
     }
 
     /// Where too many files differ, holds their edits back until they are counted. Gives how many

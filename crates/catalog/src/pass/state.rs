@@ -247,6 +247,16 @@ impl<'a> Pass<'a> {
     /// may be of another directory, so none of it is kept.
     fn check_place(&mut self) -> Result<(), CatalogError> {
         let has_changed = self.table.has_changed();
+        for (at, pass) in self.roots.iter_mut().enumerate() {
+            // Nothing of a root that is still to be read is in the batch.
+            if has_changed
+                && at != self.at
+                && pass.is_open()
+                && mounts_of(&pass.root) != pass.mounts
+            {
+                pass.summary.halt = Some(Halt::MountsChanged);
+            }
+        }
         let Some(pass) = self.roots.get_mut(self.at).filter(|it| it.is_open()) else {
             return Ok(());
         };
@@ -369,19 +379,23 @@ impl RootPass {
         self.states.remove(&id)
     }
 
+    /// Whether a record is one that the run is about.
+    pub(crate) fn is_named(&self, id: i64) -> bool {
+        self.named.as_ref().is_none_or(|named| named.contains(&id))
+    }
+
     /// Completes the summary by how the records stand that the run is about: those that the caller
     /// named, or all, which are so many.
     pub(crate) fn summarize(&mut self, records: u64) {
-        let is_covered = |id: &i64| self.named.as_ref().is_none_or(|named| named.contains(id));
-        let mut counts = Counts::new();
-        for state in self.states.values().filter(|state| is_covered(&state.id)) {
+        let (mut counts, mut io_errors) = (Counts::new(), 0);
+        for state in self.states.values().filter(|state| self.is_named(state.id)) {
             *counts.entry(state.class).or_default() += 1;
-            self.summary.io_errors += u64::from(state.has_io_error());
+            io_errors += u64::from(state.has_io_error());
         }
         let records = self.named.as_ref().map_or(records, |named| named.len() as u64);
         counts.insert(Class::Ok, records.saturating_sub(counts.values().sum()));
-        self.summary.standing = counts;
-        self.summary.overdue = self.overdue.iter().filter(|id| is_covered(id)).count() as u64;
+        (self.summary.standing, self.summary.io_errors) = (counts, io_errors);
+        self.summary.overdue = self.overdue.iter().filter(|id| self.is_named(**id)).count() as u64;
     }
 
     /// Leaves the root alone.

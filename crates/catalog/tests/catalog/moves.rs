@@ -297,6 +297,35 @@ fn file_that_gets_the_inode_of_a_deleted_one_is_new() {
     skip("the file system gives no inode again");
 }
 
+/// The inode of a missing file is given to a second one that looks the same, which is recorded and
+/// renamed.
+#[test]
+fn renamed_file_with_the_inode_of_a_missing_one_is_not_taken_for_it() {
+    for _ in 0..50 {
+        let archive = Archive::on_disk(&["1/x", "b"]);
+        if !has_births(&archive) {
+            return;
+        }
+        let time = UNIX_EPOCH + Duration::from_secs(1_000_000_000);
+        set_time(&archive.path("1/x"), time);
+        archive.add();
+        let inode = |name: &str| fs::metadata(archive.path(name)).unwrap().ino();
+        let before = inode("1/x");
+        archive.remove("1/x");
+        archive.update();
+        archive.write("2/x", "yyy");
+        set_time(&archive.path("2/x"), time);
+        if inode("2/x") == before {
+            assert_eq!(archive.update().lines(), ["missing 1/x", "new 2/x"]);
+            archive.rename("2", "3");
+            assert_eq!(archive.update().lines(), ["missing 1/x", "moved 2/x -> 3/x"]);
+            assert_eq!(archive.verify().lines(), ["missing 1/x"]);
+            return;
+        }
+    }
+    skip("the file system gives no inode again");
+}
+
 /// Two recorded roots of one file system.
 fn two_roots() -> [Archive; 2] {
     let one = Archive::recorded(&["d/a", "d/b", "stays"]);
@@ -325,6 +354,26 @@ fn file_that_moves_between_roots_in_one_run_is_moved() {
             assert_eq!(report.summary.attention(), Attention::Nothing, "{:?}", report.lines());
         });
         assert_eq!(one.look().check().unwrap(), [""; 0]);
+    }
+}
+
+#[test]
+fn file_that_moved_to_another_root_is_accepted_there() {
+    for is_damaged in [false, true] {
+        let [one, two] = two_roots();
+        if is_damaged {
+            one.flip("d/a");
+            one.verify();
+        }
+        fs::rename(one.path("d/a"), two.path("a")).unwrap();
+        run_roots(&[&one, &two], &Task::Verify);
+        let accepted = two.accept(&["a"]);
+        assert_eq!((accepted.files, accepted.failed.len()), (1, 0));
+        assert_eq!((one.files().len(), two.files().len()), (2, 3));
+        assert_eq!(one.look().check().unwrap(), [""; 0]);
+        for report in run_roots(&[&one, &two], &Task::Verify) {
+            assert_eq!(report.summary.attention(), Attention::Nothing, "{:?}", report.lines());
+        }
     }
 }
 

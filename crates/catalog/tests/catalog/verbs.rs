@@ -124,6 +124,23 @@ fn verify_of_paths_says_nothing_of_others() {
 }
 
 #[test]
+fn verify_of_paths_reads_no_moved_file_of_others() {
+    let archive = Archive::recorded(&["x/a", "x/b", "y/a", "y/b"]);
+    archive.rename("y/a", "y/moved");
+    fs::rename(archive.path("y/b"), archive.path("x/a")).unwrap();
+    let report = archive.verify_paths(&["x/b"]);
+    assert_eq!((report.lines(), report.summary.files), (vec![], 1));
+    // A moved file is known by either name.
+    archive.scan();
+    for name in ["y/a", "y/moved"] {
+        let report = archive.verify_paths(&[name]);
+        assert_eq!((report.lines(), report.summary.files), {
+            (vec!["moved y/a -> y/moved".into()], 1)
+        });
+    }
+}
+
+#[test]
 fn verify_of_a_path_without_a_record_is_refused() {
     let archive = Archive::recorded(&["a", "d/b"]);
     for paths in [&["nothing"][..], &["a", "nothing"], &["d/nothing", "a"], &["dd"]] {

@@ -259,7 +259,7 @@ mod tests {
         for address in ["0.0.0.0:8417", "[::]:8417"] {
             let mut anywhere = args(Some(address), Some(&path));
             let words = why(&anywhere).unwrap();
-            assert!(words.contains("--host NAME is needed"), "{words}");
+            assert!(words.contains("needs --host NAME"), "{words}");
             anywhere.host.push("nas".to_owned());
             assert_eq!(why(&anywhere), None);
         }

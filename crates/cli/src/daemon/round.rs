@@ -44,10 +44,15 @@ impl Standing {
         Self { steering: root.steering, offline: away(root), why_offline, is_open, today }
     }
 
+    /// Whether an update may read the root, in its hours or not.
+    pub fn may_be_updated(&self) -> bool {
+        self.steering.paused.is_none() && self.why_offline.is_none()
+    }
+
     /// Whether the root may be read now.
-    pub fn may_be_read(&self) -> bool {
+    fn may_be_read(&self) -> bool {
         let is_time = self.is_open || self.steering.requested.is_some();
-        is_time && self.steering.paused.is_none() && self.why_offline.is_none()
+        is_time && self.may_be_updated()
     }
 }
 

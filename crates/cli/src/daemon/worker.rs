@@ -179,10 +179,10 @@ impl Worker {
         Standing::of(root, is_open, midnight(now, &self.zone))
     }
 
-    /// The roots of an update: all that may be read now, so that it finds files that moved from one
-    /// to another.
+    /// The roots of an update: all that are there and not paused, so that it finds files that moved
+    /// from one to another. Hours are those of scrubs.
     fn of_update(&self, roots: &[Root], now: i64) -> Vec<Root> {
-        let is_one = |root: &&Root| self.standing(root, now).may_be_read();
+        let is_one = |root: &&Root| self.standing(root, now).may_be_updated();
         roots.iter().filter(is_one).cloned().collect()
     }
 
@@ -233,11 +233,13 @@ impl Worker {
     fn run(&mut self, roots: Vec<Root>, task: &Task) -> Result<Step, CatalogError> {
         let of = counted(roots.len() as u64, "directory", "directories");
         notify(&[NotifyState::Status(&format!("{} of {of}", task.verb().name()))]);
+        // Roots may have gone offline just now.
+        let Some(first) = roots.first().map(Root::id) else { return Ok(Step::Wait(POLL)) };
         let steered = Steered::new(&self.path, &roots, None)?;
         let mut options = self.options();
         options.goes_on = Some(goes_on(&self.live, &self.is_ending, Some(steered)));
         let targets: Vec<_> = roots.into_iter().map(Target::whole).collect();
-        let ran = self.with_catalog(targets[0].root.id(), |catalog, on_finding| {
+        let ran = self.with_catalog(first, |catalog, on_finding| {
             catalog.run(&targets, task, &options, on_finding)
         })?;
         ran.map_or_else(busy, |summaries| self.note(&summaries))
@@ -261,9 +263,7 @@ impl Worker {
             catalog.run(&targets, &Task::Verify, &options, on_finding)
         })?;
         let Some(summaries) = ran else { return busy() };
-        let is_interrupted =
-            |it: &Summary| it.halt == Some(Halt::Stopped) || it.offline().is_some();
-        if !summaries.iter().any(is_interrupted) {
+        if summaries.iter().all(|it| it.halt.is_none() && it.offline().is_none()) {
             self.finish_request(root)?;
         }
         self.note(&summaries)
