@@ -132,7 +132,7 @@ fn missing_catalog_names_the_path() {
         let words = told(&folder, args, 2);
         let path = folder.path("state/catalog.db");
         let expected =
-            format!("lanesum: {}: there is no catalog here\nhint: lanesum add DIR", path.display());
+            format!("lanesum: {}: there is no catalog here\nhint: to create a catalog: lanesum add", path.display());
         assert!(text(&run(&folder, args).stderr).starts_with(&expected), "{words}");
     }
     let mut command = folder.lanesum(["status"]);
