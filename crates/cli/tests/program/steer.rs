@@ -131,8 +131,10 @@ fn missing_catalog_names_the_path() {
     for args in ["status", "report", "update", "catalog check", "pause", "accept tree/a"] {
         let words = told(&folder, args, 2);
         let path = folder.path("state/catalog.db");
-        let expected =
-            format!("lanesum: {}: there is no catalog here\nhint: to create a catalog: lanesum add", path.display());
+        let expected = format!(
+            "lanesum: {}: there is no catalog here\nhint: to create a catalog: lanesum add",
+            path.display()
+        );
         assert!(text(&run(&folder, args).stderr).starts_with(&expected), "{words}");
     }
     let mut command = folder.lanesum(["status"]);
