@@ -91,7 +91,7 @@ impl Standing {
             self.roots.iter().filter(|it| is_it(it)).count() as u64
         };
         let others = [
-            (self.roots.iter().map(|it| it.unknown).sum(), "in unreadable directories"),
+            (self.roots.iter().map(|it| it.unknown).sum(), "unreadable"),
             (self.overdue(), "overdue"),
         ];
         let others = others.into_iter().filter(|(count, _)| *count > 0);
@@ -236,8 +236,11 @@ pub fn file_line(file: &FileStatus, console: &Console) -> Vec<u8> {
 pub fn pending_line(it: &Pending, console: &Console) -> Vec<u8> {
     let mut line = format!("{:<8} ", it.class).into_bytes();
     console.quote(&mut line, name(&it.path));
-    let reason = it.reason.map_or_else(String::new, |reason| format!("{reason}; "));
-    line.extend_from_slice(format!(" ({reason}{})\n", files(it.files)).as_bytes());
+    // A file without a record counts no records.
+    let records = (it.files > 0).then(|| files(it.files));
+    let words: Vec<_> =
+        it.reason.map(|reason| reason.to_string()).into_iter().chain(records).collect();
+    line.extend_from_slice(format!(" ({})\n", words.join("; ")).as_bytes());
     line
 }
 
@@ -254,7 +257,7 @@ pub fn file_hint(file: &FileStatus, commands: Commands<'_>) -> String {
 }
 
 /// What to do about a file or directory that could not be checked.
-pub fn unchecked_hint(reason: Option<Reason>, verify: &str) -> String {
+fn unchecked_hint(reason: Option<Reason>, verify: &str) -> String {
     match reason {
         Some(Reason::Permission) => {
             format!("give this user permission to read it, then: {verify}")
@@ -263,6 +266,14 @@ pub fn unchecked_hint(reason: Option<Reason>, verify: &str) -> String {
         Some(Reason::MountedOver) => format!("unmount what is mounted over it, then: {verify}"),
         _ => verify.to_owned(),
     }
+}
+
+/// What to do about a directory that could not be read, or a file without a record.
+pub fn pending_hint(it: &Pending, commands: Commands<'_>) -> String {
+    let has_records = it.files > 0;
+    let again =
+        if has_records { commands.about("verify", &it.path) } else { commands.of("update") };
+    unchecked_hint(it.reason, &again)
 }
 
 /// What else is to be known of a root, each with a command where there is something to do.

@@ -10,7 +10,7 @@ use super::commands::Commands;
 use super::json::{attention, counts, extend, insert_path, line, object, offline};
 use super::print::name;
 use super::standing::{
-    Standing, file_hint, file_line, notices, pending_line, problem_count, unchecked_hint,
+    Standing, file_hint, file_line, notices, pending_hint, pending_line, problem_count,
 };
 use super::times::{DAY, utc};
 use super::{Code, now, place, prometheus};
@@ -126,8 +126,7 @@ fn text(
     }
     for it in unread.iter().take(MOST) {
         text.extend(pending_line(it, console));
-        let verify = Commands { place, console }.about("verify", &it.path);
-        hint(&mut text, &unchecked_hint(it.reason, &verify));
+        hint(&mut text, &pending_hint(it, Commands { place, console }));
     }
     let more = standing.roots.iter().map(problem_count).sum::<u64>() - bad.len() as u64;
     if more > 0 {

@@ -11,7 +11,7 @@ use crate::catalog::commands::Commands;
 use crate::catalog::json::hex;
 use crate::catalog::print::name;
 use crate::catalog::standing::{
-    Standing, file_hint, file_line, notices, pending_line, unchecked_hint,
+    Standing, file_hint, file_line, notices, pending_hint, pending_line,
 };
 use crate::catalog::status::hint;
 use crate::catalog::times::{last_verified, moment};
@@ -42,8 +42,7 @@ pub fn print(
     for it in standing.unread_directories(catalog)? {
         text.push(b'\n');
         text.extend(pending_line(&it, console));
-        let verify = Commands { place, console }.about("verify", &it.path);
-        hint(&mut text, &unchecked_hint(it.reason, &verify));
+        hint(&mut text, &pending_hint(&it, Commands { place, console }));
     }
     for it in &standing.roots {
         for (words, command) in notices(it, Commands { place, console }) {
