@@ -80,16 +80,15 @@ fn of_catalog(error: &CatalogError, commands: Commands<'_>) -> Option<Problem> {
     let catalog = place::path(commands.place).unwrap_or_default();
     let (words, hint): (String, String) = match error {
         CatalogError::Absent(path) => return Some(absent(path, commands)),
-        CatalogError::Locked { holder } => (
-            format!("in use by {holder}"),
-            format!("try again when it has ended; {} ends a scrub", commands.of("pause")),
-        ),
+        CatalogError::Locked { holder } => {
+            (format!("in use by {holder}"), "try again when it has ended".to_owned())
+        }
         CatalogError::Damaged(what) => (
             format!("the catalog is damaged: {what}"),
             "replace it with a copy made by `lanesum catalog backup`".to_owned(),
         ),
         CatalogError::NotACatalog(path) => {
-            let hint = format!("replace it with a backup, or {OTHER_FILE}");
+            let hint = "name the catalog with --catalog FILE, or restore it from a backup";
             return Some(about(path, "not a catalog of lanesum", hint));
         }
         CatalogError::Newer { found, known } => (
@@ -213,20 +212,28 @@ fn of_capacity(error: &CatalogError) -> Option<Problem> {
 /// Errors of a path that was named.
 fn of_path(error: &CatalogError, commands: Commands<'_>) -> Problem {
     match error {
-        CatalogError::NoRoot(path) => {
+        CatalogError::NoRoot(path) if path.is_dir() => {
             about(path, "not in the catalog", commands.about("add", path))
+        }
+        CatalogError::NoRoot(path) => {
+            let hint = format!("to list its directories: {}", commands.of("status"));
+            about(path, "not in the catalog", hint)
         }
         CatalogError::NotARoot { path, root } => {
             let root = commands.console.shown(root);
             let words = format!("only a part of {root}");
             about(path, words, format!("name the whole directory: {root}"))
         }
+        CatalogError::NotRecorded(path) if path.symlink_metadata().is_err() => {
+            let hint = format!("to list problems: {}", commands.of("report"));
+            about(path, "not recorded, and does not exist", hint)
+        }
         CatalogError::NotRecorded(path) => {
             about(path, "not recorded", format!("record new files: {}", commands.of("update")))
         }
         CatalogError::NotAFile(path) => {
             let hint = format!("if it was deleted: {}", commands.about("forget", path));
-            about(path, "not a regular file", hint)
+            about(path, "missing, or not a regular file", hint)
         }
         CatalogError::Busy(path) => {
             about(path, "a program is writing to it", "try again when it is closed")

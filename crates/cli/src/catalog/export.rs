@@ -47,12 +47,17 @@ pub fn run(args: &Export, console: &mut Console) -> anyhow::Result<Code> {
         let words =
             format!("{} without {} left out", files(written.lacking), missing.join(" and "));
         console.about(name(directory), &words);
-        let hint = Commands { place: &args.place, console }.about("verify", &root.path);
-        print_hint(&format!("to compute missing digests: {hint}"), console);
+        let commands = Commands { place: &args.place, console };
+        let all = root.settings.algorithms.union(algorithms);
+        let all: Vec<_> = all.iter().map(|it| it.to_string()).collect();
+        let add = commands.about(&format!("add -a {}", all.join(",")), &root.path);
+        let verify = commands.about("verify", &root.path);
+        print_hint(&format!("to record these digests: {add} && {verify}"), console);
     }
     let doubtful = not_ok(&catalog, &root)?;
     if doubtful > 0 {
-        let words = format!("{} not ok; the list has their recorded digests", files(doubtful));
+        let words =
+            format!("the list has the recorded digests of {} with problems", files(doubtful));
         console.about(name(directory), &words);
     }
     let is_whole = written.lacking + written.unfit == 0;

@@ -4,6 +4,8 @@ use indicatif::HumanCount;
 use lanesum_catalog::{ForgottenPath, Options};
 
 use super::accept::tell_failed;
+use super::commands::Commands;
+use super::errors::print_hint;
 use super::print::name;
 use super::{Code, place};
 use crate::args::Forget;
@@ -19,6 +21,10 @@ pub fn run(args: &Forget, console: &mut Console) -> anyhow::Result<Code> {
     let forgotten = catalog.forget(&args.paths, args.missing, &Options::default())?;
     for it in &forgotten.paths {
         console.about(name(&it.path), &words(it, args.missing));
+        if args.missing && it.files == 0 {
+            let update = Commands { place: &args.place, console }.of("update --max-gone 100");
+            print_hint(&format!("to record that files are missing: {update}"), console);
+        }
     }
     Ok(tell_failed(&forgotten.failed, &args.place, console))
 }

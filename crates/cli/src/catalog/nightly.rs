@@ -52,13 +52,16 @@ pub fn run(args: &Nightly, console: &Arc<Mutex<Console>>) -> anyhow::Result<Code
     Ok(worst)
 }
 
-/// Prints a summary of each root.
+/// Prints a summary of each root that needs attention; as JSON of each.
 fn end(runner: &Runner<'_>, updated: &[Summary], scrubbed: &[Summary]) -> Result<(), CatalogError> {
     let mut console = lock(runner.console);
     console.flush().map_err(CatalogError::Output)?;
     for update in updated {
         let scrub = scrubbed.iter().find(|it| it.root.id() == update.root.id());
         let it = scrub.map_or_else(|| update.clone(), |scrub| both(update, scrub));
+        if !runner.reading.json && it.attention() <= Attention::Changes && !it.clock_is_behind {
+            continue;
+        }
         if runner.reading.json {
             let mut object = json::summary_object(&it);
             object.insert("verb".to_owned(), "nightly".into());

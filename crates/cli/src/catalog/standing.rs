@@ -44,10 +44,7 @@ impl Standing {
 
     /// The exit code.
     pub fn code(&self) -> Code {
-        let is_damaged = |it: &RootStatus| {
-            it.last.as_ref().is_some_and(|run| run.outcome == Outcome::CatalogDamaged)
-        };
-        if self.roots.iter().any(is_damaged) {
+        if self.roots.iter().any(is_catalog_damaged) {
             return Code::CatalogDamaged;
         }
         self.roots.iter().map(|it| it.attention().into()).max().unwrap_or_default()
@@ -96,6 +93,7 @@ impl Standing {
         ];
         let others = others.into_iter().filter(|(count, _)| *count > 0);
         let states = [
+            (roots(|it| it.are_edits_refused), "not updated"),
             (roots(|it| it.root.offline.is_some()), "offline"),
             (roots(|it| it.root.steering.paused.is_some()), "paused"),
             (roots(|it| !it.root.is_complete), "incomplete"),
@@ -106,7 +104,8 @@ impl Standing {
             .map(|(count, word)| format!("{} {word}", counted(count, "directory", "directories")));
         let of_files =
             of_class.chain(others).map(|(count, word)| format!("{} {word}", HumanCount(count)));
-        of_files.chain(states).collect()
+        let damaged = (roots(is_catalog_damaged) > 0).then(|| "catalog damaged".to_owned());
+        damaged.into_iter().chain(of_files).chain(states).collect()
     }
 
     /// A line for each root.
@@ -199,9 +198,13 @@ pub fn of_class(it: &RootStatus, class: Class) -> u64 {
     it.standing.get(&class).copied().unwrap_or(0)
 }
 
-/// Files of a root that are as recorded. Those that are overdue are counted apart.
+/// Files of a root that are as recorded. Overdue and unreadable ones are counted apart.
 fn ok_count(it: &RootStatus) -> u64 {
-    of_class(it, Class::Ok).saturating_sub(it.overdue)
+    of_class(it, Class::Ok).saturating_sub(it.overdue + it.unknown)
+}
+
+fn is_catalog_damaged(it: &RootStatus) -> bool {
+    it.last.as_ref().is_some_and(|run| run.outcome == Outcome::CatalogDamaged)
 }
 
 /// Files of a root that need attention.
@@ -295,11 +298,12 @@ pub fn notices(it: &RootStatus, commands: Commands<'_>) -> Vec<(String, Option<S
     }
     if it.are_edits_refused {
         notices.push((
-            "the last update stopped: too many files were edited".to_owned(),
+            "the last update stopped: too many edited files; check your backup, or record them:"
+                .to_owned(),
             command("update --force"),
         ));
     }
-    if it.last.as_ref().is_some_and(|run| run.outcome == Outcome::CatalogDamaged) {
+    if is_catalog_damaged(it) {
         notices.push((
             "the last run found the catalog damaged".to_owned(),
             Some(commands.of("catalog check")),
@@ -314,7 +318,7 @@ pub fn notices(it: &RootStatus, commands: Commands<'_>) -> Vec<(String, Option<S
         let words = format!("{} overdue, not verified for {days} d", files(it.overdue));
         notices.push((words, command("verify")));
     }
-    if let Some(changes) = changes(it) {
+    if let Some(changes) = changes(it).filter(|_| !it.are_edits_refused) {
         notices.push((changes, command("update")));
     }
     notices.extend(at_work(it).map(|words| (words, None)));

@@ -38,6 +38,9 @@ pub fn words_as(verb: &str, it: &Summary) -> String {
     }
     let (gaps, counts) = (gaps(it), counts(it).join(", "));
     let mut words = match (gaps.is_empty(), counts.is_empty()) {
+        (true, true) if it.verb == Verb::Scrub && it.files == 0 => {
+            format!("{verb}: nothing is due")
+        }
         (true, true) => format!("{verb}: no changes"),
         (true, false) => format!("{verb}: {counts}"),
         (false, true) => format!("{verb}: incomplete ({})", gaps.join(", ")),
@@ -125,8 +128,8 @@ fn skipped(it: &Summary) -> Vec<String> {
         (it.skipped.excluded, "excluded name", "excluded names"),
         (
             it.skipped.deleted,
-            "record of an excluded file deleted",
-            "records of excluded files deleted",
+            "record of an excluded file removed",
+            "records of excluded files removed",
         ),
     ];
     let some = counts.into_iter().filter(|(count, ..)| *count > 0);

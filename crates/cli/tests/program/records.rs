@@ -40,10 +40,13 @@ fn accept_reports_each_path_that_failed_and_accepts_the_others() {
     ends(&folder, "verify", 1);
     let words = told(&folder, "accept tree/a tree/b tree/none elsewhere", 2);
     assert!(words.contains("accepted tree/a "), "{words}");
+    assert!(words.contains(
+        "lanesum: tree/b: missing, or not a regular file\nhint: if it was deleted: lanesum"
+    ));
     assert!(
-        words.contains("lanesum: tree/b: not a regular file\nhint: if it was deleted: lanesum")
+        words.contains("lanesum: tree/none: not recorded, and does not exist\nhint: "),
+        "{words}"
     );
-    assert!(words.contains("lanesum: tree/none: not recorded\nhint: "), "{words}");
     assert!(words.contains("elsewhere: not in the catalog\nhint: "), "{words}");
     assert!(words.ends_with("lanesum: accepted 1 file\n"), "{words}");
 }
@@ -105,7 +108,10 @@ fn import_records_listed_files_that_have_the_listed_content() {
     folder.write("elsewhere.md5", format!("{}  old.md5\n", md5(&list.stdout)));
     let words = told(&folder, "catalog import elsewhere.md5", 3);
     assert!(words.contains("lanesum: old.md5: not in a directory of the catalog\n"), "{words}");
-    assert!(words.contains("\nhint: --add DIR adds a directory"), "{words}");
+    assert!(
+        words.contains("\nhint: to record them as a new directory: --add DIR --root DIR"),
+        "{words}"
+    );
 }
 
 #[test]
@@ -191,7 +197,10 @@ fn exported_lists_are_checked_and_imported_again() {
     damage(&folder, "tree/a", "TREE/A");
     ends(&folder, "verify", 1);
     let words = told(&folder, "catalog export tree", 0);
-    assert!(words.contains(&md5("tree/a")) && words.contains("tree: 1 file not ok; the list has"));
+    assert!(
+        words.contains(&md5("tree/a"))
+            && words.contains("tree: the list has the recorded digests of 1 file with problems")
+    );
 }
 
 #[test]
@@ -208,7 +217,10 @@ fn export_names_algorithms_that_digits_do_not_identify() {
     let folder = cataloged(&["a"]);
     ends(&folder, "add -a md5,sha256 tree", 0);
     let words = told(&folder, "catalog export -a sha256 tree", 3);
-    assert!(words.contains("tree: 1 file without sha256 left out\nhint: to compute"), "{words}");
+    assert!(
+        words.contains("tree: 1 file without sha256 left out\nhint: to record these"),
+        "{words}"
+    );
     ends(&folder, "verify", 0);
     let export = run(&folder, "catalog export tree");
     assert_eq!(text(&export.stdout).lines().count(), 2, "{export:?}");

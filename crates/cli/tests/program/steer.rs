@@ -118,7 +118,7 @@ fn catalog_in_use_names_the_process() {
     for args in ["update", "verify", "nightly", "accept tree/a", "forget tree"] {
         let words = told(&folder, args, 2);
         let expected = "lanesum: state/catalog.db: in use by process 4711 (scrub)\nhint: try again \
-                        when it has ended; lanesum pause ends a scrub\n";
+                        when it has ended\n";
         assert_eq!(words, expected, "{args}");
     }
     ends(&folder, "status", 0);

@@ -20,6 +20,7 @@ fn update_stops_at_too_many_edits_until_it_is_forced() {
     assert!(words.ends_with("hint: if the edits are right: lanesum update --force tree\n"));
     let words = told(&folder, "status", 3);
     assert!(words.contains("lanesum update --force tree"), "{words}");
+    assert!(words.starts_with("1 directory not updated; "), "{words}");
     ends(&folder, "update --max-changed 100", 0);
     names.iter().for_each(|name| folder.write(format!("tree/{name}"), "once more"));
     ends(&folder, "update --force", 0);

@@ -163,7 +163,7 @@ impl Results {
         if self.count(Imported::Differs) > 0 {
             return Some(format!("what to do about damaged files: {}", commands.of("report")));
         }
-        let hint = "--add DIR adds a directory, --root DIR names the directory of the names";
+        let hint = "to record them as a new directory: --add DIR --root DIR";
         (self.count(Imported::NoRoot) > 0).then(|| hint.to_owned())
     }
 
