@@ -359,8 +359,8 @@ pub struct Check {
 
     /// Check keyed checksums with the key in FILE.
     ///
-    /// This option implies --strict. Lines of algorithms without a key then are not checksum lines,
-    /// because they can be written without the key.
+    /// This option implies --strict. Lines of algorithms without a key are not checked, because
+    /// users without the key can write them.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub key_file: Option<PathBuf>,
 
@@ -417,7 +417,7 @@ pub struct Run {
 
     /// Read files in this way.
     ///
-    /// auto: read, or mmap if that is faster in the same run. read: into a buffer, through the
+    /// auto: read; mmap for long files if a short trial is faster. read: into a buffer, through the
     /// system's cache. direct: past the cache, to see the content of the medium; the cache stays
     /// unchanged. mmap: long files are mapped. uring: the beginnings of many files at once, with
     /// io_uring.

@@ -18,10 +18,10 @@ pub struct Compare {
     #[arg(long)]
     pub quick: bool,
 
-    /// Remove the directory that all names of a list begin with.
+    /// Remove the directory with which all names of a list begin.
     ///
-    /// This is for lists that were made from another copy. The path of the directory that a list is
-    /// compared with is always removed.
+    /// `photos/a` becomes `a`, so lists of two copies can be compared. The path of the directory
+    /// that a list is compared with is always removed.
     #[arg(long)]
     pub strip: bool,
 

@@ -15,7 +15,7 @@ macro_rules! exit_codes {
   2  could not run: wrong usage, no catalog, or the catalog is in use
   3  incomplete: not everything that should have been checked was
   4  the catalog itself is damaged
-The worst one counts: 4, 1, 3, 2. `lanesum help catalog` explains the words.
+If several apply, the first of 4, 1, 3, 2 is used.
 "
     };
 }

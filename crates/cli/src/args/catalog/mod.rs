@@ -37,8 +37,8 @@ pub enum CatalogCommand {
     ///
     /// `add` reads every regular file below DIR and records its path, size, modification time and
     /// digests. From then on `update` records changes, `scrub` verifies every file once per period,
-    /// and `status` shows what needs attention. For a directory that is in the catalog, the
-    /// settings that are named replace its old ones, and new files are recorded.
+    /// and `status` shows what needs attention. If DIR is already in the catalog, `add` changes the
+    /// settings that you name and records new files.
     #[command(after_help = help::ADD)]
     Add(Add),
     /// Compare names, sizes and times with the catalog.

@@ -19,7 +19,7 @@ pub struct CatalogArgs {
 pub enum CatalogVerb {
     /// Check the catalog itself for damage.
     ///
-    /// Each row has a seal. The command lists rows whose seal does not match, and lost rows.
+    /// Each row has a checksum, its seal. The command lists wrong seals and lost rows.
     #[command(after_help = help::CHECK)]
     Check {
         #[command(flatten)]
@@ -27,7 +27,7 @@ pub enum CatalogVerb {
     },
     /// Copy the catalog to a file, and check the copy.
     ///
-    /// The copy is a catalog of its own. A plain copy of the file lacks what is still in its log.
+    /// The copy is a catalog of its own. Do not use cp: it misses the newest results.
     #[command(after_help = help::BACKUP)]
     Backup {
         #[command(flatten)]

@@ -88,7 +88,7 @@ pub struct Report {
     #[arg(long, conflicts_with_all = ["html", "bad"])]
     pub deleted: bool,
 
-    /// Cover this time: 7d, 4w, 1y [default: 90d].
+    /// Report the runs of the last 7d, 4w or 1y [default: 90d].
     #[arg(long, value_name = "TIME", value_parser = days)]
     pub since: Option<u32>,
 

@@ -156,7 +156,7 @@ impl Add {
 /// When a directory is offline because files are missing.
 #[derive(Clone, Copy, Debug, Args)]
 pub struct MaxGone {
-    /// Take a directory for offline if more than N percent of its files are missing [default: 10].
+    /// Treat a directory as offline if more than N percent of its files are missing [default: 10].
     ///
     /// 100 or fewer missing files never make a directory offline. 100 percent allows everything.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=100))]
@@ -231,7 +231,7 @@ pub struct Scrub {
     #[arg(long, value_name = "TIME", value_parser = days)]
     pub older_than: Option<u32>,
 
-    /// Read damaged, missing and unchecked files.
+    /// Try damaged, missing and unchecked files again.
     #[arg(long)]
     pub bad: bool,
 

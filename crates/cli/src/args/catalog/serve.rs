@@ -26,7 +26,7 @@ pub struct Serve {
     #[arg(long, value_name = "CMD")]
     pub heartbeat: Option<String>,
 
-    /// Write the time into a file then.
+    /// Write the time into FILE when --heartbeat would run.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub heartbeat_file: Option<PathBuf>,
 
