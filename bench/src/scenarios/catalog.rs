@@ -26,6 +26,7 @@ mod rows;
 use std::cell::{Cell, OnceCell};
 use std::fs;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use anyhow::{Context as _, Result};
 
@@ -79,6 +80,9 @@ const SMALL: Size = Size { files: 100_000, file_bytes: 4 << 10 };
 /// As many as in the scenario `files`: what `make bench` takes of a tmpfs stays as it is.
 const LARGE: Size = Size { files: 2_000, file_bytes: 1 << 20 };
 
+/// A file that was written so long ago is recorded for good.
+const SETTLED: Duration = Duration::from_millis(3_100);
+
 /// The folder of all files goes by these names alternately.
 const NAMES: [&str; 2] = ["a", "b"];
 
@@ -120,6 +124,8 @@ impl Tree {
         let tree = Self { scratch, files, bytes };
         fs::create_dir(tree.root())?;
         fs::rename(tree.scratch.tree(), tree.root().join(NAMES[0]))?;
+        // Records of files that were just written are read again by the first update.
+        std::thread::sleep(SETTLED);
         Ok(tree)
     }
 
