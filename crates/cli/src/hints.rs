@@ -210,13 +210,16 @@ pub fn of_unread(list: &List, error: &ListError, command: &str) -> Problem {
 
 /// The same, for a command that cannot be at the end of a pipeline.
 pub fn of_unread_by_itself(list: &List, error: &ListError) -> Problem {
-    match (error, list) {
-        (ListError::NotAList(what), List::Path(path)) if let Some(filter) = what.filter() => {
-            Problem::new(what.to_string(), format!("{filter} <{} makes a list of it", shown(path)))
-        }
-        _ if is_folder(error) => Problem { words: A_FOLDER.to_owned(), hint: None },
-        _ => Problem { words: error.to_string(), hint: of_list(error) },
+    if let (ListError::NotAList(what), List::Path(path)) = (error, list)
+        && let Some(filter) = what.filter()
+    {
+        let hint = format!("{filter} <{} makes a list of it", shown(path));
+        return Problem::new(what.to_string(), hint);
     }
+    if is_folder(error) {
+        return Problem { words: A_FOLDER.to_owned(), hint: None };
+    }
+    Problem { words: error.to_string(), hint: of_list(error) }
 }
 
 const AT_REST: &str = "try again when no program writes to it";

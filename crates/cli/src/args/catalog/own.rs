@@ -97,7 +97,7 @@ pub struct ImportArgs {
     #[arg(long)]
     pub replace: bool,
 
-    /// Read lists of this format; by default each is recognised by its start.
+    /// Read lists of this format; by default each is recognized by its start.
     #[arg(long, value_name = "FORMAT", value_parser = formats(|_| true), ignore_case = true)]
     pub from: Option<Kind>,
 
