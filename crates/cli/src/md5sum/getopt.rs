@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_unknown_is_named() {
+    fn unknown_options_are_named() {
         assert_eq!(read(false, &["--foo=bar"]), "!unrecognized option '--foo=bar'");
         assert_eq!(read(false, &["--sta=1"]), "!option '--status' doesn't allow an argument");
         assert_eq!(read(false, &["-tx"]), "T!invalid option -- 'x'");
