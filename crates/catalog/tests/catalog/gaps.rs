@@ -303,6 +303,35 @@ fn mount_during_a_run_records_nothing_of_it() {
 }
 
 #[test]
+fn mount_in_a_root_that_is_read_later_ends_its_part_of_the_run() {
+    let one = Archive::recorded(&["a"]);
+    let two = one.beside("two", &["sub/b", "sub/c"]);
+    two.add();
+    let other = one.base.path().join("other");
+    fs::create_dir(&other).unwrap();
+    ["b", "c"].iter().for_each(|name| fs::write(other.join(name), "other").unwrap());
+    let (bound, calls) = (Arc::new(std::sync::OnceLock::new()), AtomicU64::new(0));
+    let mut options = options();
+    let (set, sub) = (Arc::clone(&bound), two.path("sub"));
+    options.goes_on = Some(GoesOn::new(move || {
+        // Both roots are scanned by then.
+        if calls.fetch_add(1, Ordering::Relaxed) == 2 {
+            set.get_or_init(|| Bound::over(sub.clone(), &other));
+        }
+        true
+    }));
+    let targets = [&one, &two].map(|it| Target::whole(it.root()));
+    let reports = Report::all(&mut one.open(), &targets, &Task::Verify, &options);
+    if !bound.get().is_some_and(Option::is_some) {
+        skip("nothing can be mounted");
+        return;
+    }
+    assert_eq!(reports[0].summary.attention(), Attention::Nothing);
+    assert_eq!(reports[1].summary.halt, Some(Halt::MountsChanged), "{:?}", reports[1].lines());
+    assert_eq!(two.stored(), [""; 0]);
+}
+
+#[test]
 fn second_read_that_is_interrupted_leaves_the_file_as_it_was() {
     let mut archive = Archive::new();
     archive.settings.algorithms = lanesum_list::Algorithm::Crc32c.into();
