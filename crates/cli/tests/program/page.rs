@@ -60,8 +60,12 @@ fn a_browser_sees_damage_live_and_steers_the_scrub() {
 
     // Without a limit, to the end.
     browser.value("document.querySelector('.steer summary').click()");
-    browser.value("document.querySelector('input[name=rate]').value = ''");
-    submit(&mut browser, "limit");
+    let form = form(&mut browser, "limit");
+    // At once: the page renews its forms that have no focus.
+    let clear = format!("{form}.querySelector('input[name=rate]').value = ''");
+    browser.submit(|browser| {
+        drop(browser.value(&format!("{clear}; {form}.requestSubmit()")));
+    });
     let all = format!("{HEADLINE} === '{DAMAGED} damaged, 1 missing; {} ok'", FILES - DAMAGED - 1);
     browser.until("the end", &format!("{all} && !({IS_READING})"));
     look_at_widths(&mut browser, &folder);
