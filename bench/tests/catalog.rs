@@ -32,9 +32,9 @@ fn unchanged(folder: &Path, update: &str) -> Output {
 }
 
 #[test]
-fn who_looks_at_all_files_and_reads_none_has_a_row() {
+fn update_without_changes_has_a_row() {
     let folder = tempfile::tempdir().unwrap();
-    let output = unchanged(folder.path(), "10 with the recorded size and time; 0 files read, 0 B");
+    let output = unchanged(folder.path(), "no changes; 0 files read, 0 B");
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{text}");
     for part in ["catalog unchanged: 10 items", " find ", " lanesum-update "] {
@@ -43,9 +43,9 @@ fn who_looks_at_all_files_and_reads_none_has_a_row() {
 }
 
 #[test]
-fn who_leaves_out_a_file_has_none() {
+fn update_that_misses_a_file_has_no_row() {
     let folder = tempfile::tempdir().unwrap();
-    let output = unchanged(folder.path(), "9 with the recorded size and time; 0 files read, 0 B");
+    let output = unchanged(folder.path(), "1 missing; 0 files read, 0 B");
     let text = String::from_utf8_lossy(&output.stdout);
     assert_eq!(output.status.code(), Some(1), "{text}");
     assert!(text.contains("failed    lanesum-update: wrong answer: no "), "{text}");
