@@ -213,8 +213,7 @@ impl Writer {
 
     fn record(&mut self, item: Item, hashed: Hashed) {
         let Item { root, file, before, moved, .. } = item;
-        let from = moved.as_ref().map(|(_, from)| from.clone());
-        let to = moved.map(|(to, _)| to);
+        let (to, from) = moved.unzip();
         let Some(stat) = Stat::of_hashed(&hashed) else { return };
         let run = self.runs.entry(root).or_default();
         run.files += 1;

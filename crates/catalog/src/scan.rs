@@ -232,7 +232,7 @@ impl Scanner<'_> {
 }
 
 /// A path and the directories that it is in, the root first.
-fn above(path: &[u8]) -> impl Iterator<Item = &[u8]> {
+pub(crate) fn above(path: &[u8]) -> impl Iterator<Item = &[u8]> {
     let slashes = path.iter().enumerate().filter(|(_, byte)| **byte == b'/');
     let directories = slashes.map(|(place, _)| &path[..place]);
     std::iter::once(&b""[..]).chain(directories).chain([path])

@@ -43,7 +43,7 @@ use crate::due::{ALMOST_A_DAY, Most, plan};
 use crate::model::{Class, Reason, Stat};
 use crate::options::{Options, Selection, Target, Task, Verb};
 use crate::root::Root;
-use crate::scan::{Scan, scan};
+use crate::scan::{Scan, above, scan};
 use crate::status::Scope;
 use crate::store::catalog::Catalog;
 use crate::store::check::require_shape;
@@ -99,21 +99,20 @@ impl Catalog {
         let moved: Vec<_> = moved.map(|row| (row.path, row.file)).collect();
         let mut named = HashSet::new();
         for path in &target.paths {
-            let known = named.len();
-            named.extend(rows::below(&self.db, root, path)?);
-            named.extend(moved.iter().filter(|(to, _)| is_at(to, path)).map(|(_, file)| *file));
-            if named.len() == known && rows::at(&self.db, root, path)?.is_none() {
+            let mut found = rows::below(&self.db, root, path)?;
+            found.extend(moved.iter().filter(|(to, _)| is_at(to, path)).map(|(_, file)| *file));
+            if found.is_empty() {
                 return Err(CatalogError::NotRecorded(target.root.path_of(path)));
             }
+            named.extend(found);
         }
         Ok(Some(named))
     }
 }
 
 /// Whether a path is this one or below it.
-fn is_at(path: &[u8], above: &[u8]) -> bool {
-    let rest = path.strip_prefix(above);
-    rest.is_some_and(|rest| rest.is_empty() || above.is_empty() || rest.starts_with(b"/"))
+fn is_at(path: &[u8], directory: &[u8]) -> bool {
+    above(path).any(|it| it == directory)
 }
 
 fn scope_of(targets: &[Target], task: &Task) -> Scope {

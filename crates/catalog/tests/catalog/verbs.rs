@@ -101,6 +101,7 @@ fn verify_of_paths_reads_these_alone() {
     });
     assert_eq!(archive.stored(), ["damaged d/b", "damaged d/e/c"]);
     assert_eq!(archive.verify_paths(&["dd", "a"]).summary.files, 2);
+    assert_eq!(archive.verify_paths(&["d", "d", "d/b"]).summary.files, 2, "named twice");
 }
 
 #[test]
