@@ -8,13 +8,10 @@ use lanesum_catalog::{
     Attention, CatalogError, Class, Finding, Options, Root, Selection, Summary, Task,
 };
 
-use super::commands::Commands;
-use super::errors::print_hint;
-use super::print::name;
+use super::print::Printer;
 use super::run::{Reads, Runner, code};
-use super::summary::{hint, words_as};
 use super::targets::whole;
-use super::{Code, json, place};
+use super::{Code, place};
 use crate::args::Nightly;
 use crate::console::{Console, lock};
 
@@ -54,25 +51,12 @@ pub fn run(args: &Nightly, console: &Arc<Mutex<Console>>) -> anyhow::Result<Code
 
 /// Prints a summary of each root that needs attention; as JSON of each.
 fn end(runner: &Runner<'_>, updated: &[Summary], scrubbed: &[Summary]) -> Result<(), CatalogError> {
+    let printer = Printer { quiet: !runner.reading.json, ..runner.printer() };
     let mut console = lock(runner.console);
-    console.flush().map_err(CatalogError::Output)?;
     for update in updated {
         let scrub = scrubbed.iter().find(|it| it.root.id() == update.root.id());
         let it = scrub.map_or_else(|| update.clone(), |scrub| both(update, scrub));
-        if !runner.reading.json && it.attention() <= Attention::Changes && !it.clock_is_behind {
-            continue;
-        }
-        if runner.reading.json {
-            let mut object = json::summary_object(&it);
-            object.insert("verb".to_owned(), "nightly".into());
-            console.line(&json::line(object)).map_err(CatalogError::Output)?;
-            continue;
-        }
-        console.about(name(&it.root.path), &words_as("nightly", &it));
-        let commands = Commands { place: &runner.reading.place, console: &console };
-        if let Some(hint) = hint(&it, commands) {
-            print_hint(&hint, &mut console);
-        }
+        printer.summary_as("nightly", &it, &mut console).map_err(CatalogError::Output)?;
     }
     console.flush().map_err(CatalogError::Output)
 }

@@ -45,15 +45,25 @@ impl Printer<'_> {
     /// # Errors
     /// Standard output's.
     pub fn summary(&self, it: &Summary, console: &mut Console) -> io::Result<()> {
+        self.summary_as(it.verb.name(), it, console)
+    }
+
+    /// Prints the same under another name of what was done.
+    ///
+    /// # Errors
+    /// Standard output's.
+    pub fn summary_as(&self, verb: &str, it: &Summary, console: &mut Console) -> io::Result<()> {
         let is_quiet = self.quiet && it.attention() <= Attention::Changes && !it.clock_is_behind;
         if is_quiet {
             return Ok(());
         }
         if self.json {
-            return console.line(&json::line(json::summary_object(it)));
+            let mut object = json::summary_object(it);
+            object.insert("verb".to_owned(), verb.into());
+            return console.line(&json::line(object));
         }
         console.flush()?;
-        console.about(name(&it.root.path), &summary::words(it));
+        console.about(name(&it.root.path), &summary::words(verb, it));
         let hint = summary::hint(it, Commands { place: self.place, console });
         if let Some(hint) = hint {
             print_hint(&hint, console);

@@ -19,13 +19,8 @@ pub const ORDER: [Class; 7] = [
     Class::Ok,
 ];
 
-/// A run in a line: `update: 3 edited, 1 new; 12 files read, 4.10 MB`.
-pub fn words(it: &Summary) -> String {
-    words_as(it.verb.name(), it)
-}
-
-/// The same under another name of what was done.
-pub fn words_as(verb: &str, it: &Summary) -> String {
+/// A run in a line: `update: 3 edited, 1 new; 12 files read, 4.10 MB`; `verb` is what was done.
+pub fn words(verb: &str, it: &Summary) -> String {
     if let Some(offline) = it.offline() {
         return format!("{verb}: offline ({}); not checked", offline::words(offline));
     }
