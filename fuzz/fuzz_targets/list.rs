@@ -2,7 +2,7 @@
 
 #![no_main]
 
-use lanesum_list::formats::{CannotHold, Format, Kind, Layout, Line, Mixed, recognise};
+use lanesum_list::formats::{CannotHold, Format, Kind, Layout, Line, Mixed, Side, recognise};
 use lanesum_list::{
     Algorithm, Algorithms, Dialect, Digests, Ending, RawLine, Record, Splitter, lines, start,
 };
@@ -20,6 +20,7 @@ fuzz_target!(|list: &[u8]| {
             let mixed = || Box::new(Mixed::new(dialect)) as Box<dyn Format>;
             every_format_holds(&records(list, mixed));
             drop(recognise(list, dialect));
+            every_format_holds(&records(list, || Box::new(Side::new(dialect, b"d/a"))));
         }
     }
     for kind in Kind::ALL {

@@ -208,6 +208,16 @@ pub struct Sum {
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
 
+    /// Write each digest beside its file, as NAME.md5 or NAME.sha256.
+    ///
+    /// Side files are lines of md5sum. An existing side file is never replaced, and its file is not
+    /// read. `lanesum check --side-files DIR` checks them.
+    #[arg(
+        long,
+        conflicts_with_all = ["output", "format", "tag", "untagged", "base64", "zero"]
+    )]
+    pub side_files: bool,
+
     /// Continue an interrupted run with the same -o.
     ///
     /// Every few seconds, a run records the finished files in FILE.partial. It removes that file
@@ -288,6 +298,19 @@ pub struct Check {
     /// Names are printed with the directory of their list.
     #[arg(long, conflicts_with = "root")]
     pub beside: bool,
+
+    /// Check the side files in DIR: NAME.md5 or NAME.sha256 beside NAME.
+    ///
+    /// A side file has the digest of its file, alone or as a line. Its extension is the name of an
+    /// algorithm, and `.txt` may follow. Lists with other names are read as with --beside. Files
+    /// without a side file are counted.
+    #[arg(
+        long,
+        value_name = "DIR",
+        value_hint = ValueHint::DirPath,
+        conflicts_with_all = ["root", "beside", "from", "name", "lists"]
+    )]
+    pub side_files: Vec<PathBuf>,
 
     /// Read the lists in this format.
     ///
@@ -374,6 +397,13 @@ pub struct Check {
     /// Checksum lists; `-` or nothing is standard input.
     #[arg(value_name = "LIST", value_hint = ValueHint::FilePath)]
     pub lists: Vec<PathBuf>,
+}
+
+impl Check {
+    /// Whether names are looked up in the directory of each list.
+    pub fn is_beside(&self) -> bool {
+        self.beside || !self.side_files.is_empty()
+    }
 }
 
 /// How trees are walked.

@@ -1,5 +1,7 @@
 //! `lanesum check`: checks files against lists, and tells what came of it.
 
+mod side_files;
+
 use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -32,6 +34,7 @@ use crate::key::{self, KeyFile};
 use crate::output::Partial;
 use crate::progress::Display;
 use crate::{signals, stdin};
+use side_files::SideFiles;
 
 /// Checks the lists.
 ///
@@ -39,8 +42,11 @@ use crate::{signals, stdin};
 /// What keeps it from beginning.
 pub fn run(args: Check) -> anyhow::Result<ExitCode> {
     let begin = Instant::now();
-    let lists = lists(&args);
+    let SideFiles { lists, is_incomplete } = lists(&args)?;
     refuse_beside_stdin(args.beside, &lists)?;
+    if lists.is_empty() {
+        return Ok(ExitCode::FAILURE);
+    }
     let shared = lists.contains(&List::Stdin).then_some("a list comes");
     key::refuse_shared(args.key_file.as_deref(), shared)?;
     let algorithm = args.algorithm.into_iter().collect();
@@ -63,6 +69,7 @@ pub fn run(args: Check) -> anyhow::Result<ExitCode> {
     (options.engine.key, options.engine.taken) = (key, taken);
 
     let mut report = Report::new(&args, options.dialect);
+    report.bad_lists += u64::from(is_incomplete);
     let mut check = check::check(lists.clone().into_iter(), &options);
     let printed = print(&mut check, &mut report, &console);
     drop((check, display));
@@ -119,7 +126,8 @@ fn options(args: &Check, key: Option<Key>) -> Options {
     options.name = args.name.as_ref().map(|name| name.as_bytes().to_vec());
     options.part_sizes.clone_from(&args.part_size);
     options.root.clone_from(&args.root);
-    options.beside = args.beside;
+    options.side_files = !args.side_files.is_empty();
+    options.beside = args.beside || options.side_files;
     options.ignore_missing = args.ignore_missing;
     options.engine = args.run.engine(None);
     options.engine.key = key;
@@ -155,11 +163,20 @@ fn paths_read(args: &Check) -> impl Iterator<Item = &Path> {
 }
 
 /// The lists in their order.
-fn lists(args: &Check) -> Vec<List> {
-    if args.lists.is_empty() {
-        return vec![List::Stdin];
+///
+/// # Errors
+/// Standard output cannot be used.
+fn lists(args: &Check) -> anyhow::Result<SideFiles> {
+    if !args.side_files.is_empty() {
+        let mut console =
+            Console::new(b"lanesum", locale_of_process()).context("standard output")?;
+        return Ok(SideFiles::find(&args.side_files, &mut console));
     }
-    args.lists.iter().map(|path| stdin::list(path)).collect()
+    let lists = match &*args.lists {
+        [] => vec![List::Stdin],
+        lists => lists.iter().map(|path| stdin::list(path)).collect(),
+    };
+    Ok(SideFiles { lists, is_incomplete: false })
 }
 
 /// The files of the lists, for the total. None where that is unknown: a list that is no regular
@@ -247,12 +264,12 @@ impl<'a> Report<'a> {
     where
         'a: 'list,
     {
-        Lookup { list, root: self.args.root.as_deref(), is_beside: self.args.beside }
+        Lookup { list, root: self.args.root.as_deref(), is_beside: self.args.is_beside() }
     }
 
     /// What a file is called: by its name in the list, and with --beside by where that is.
     fn called<'name>(&self, list: &List, name: &'name [u8]) -> Cow<'name, [u8]> {
-        match list.folder().filter(|_| self.args.beside) {
+        match list.folder().filter(|_| self.args.is_beside()) {
             Some(folder) => {
                 let path = folder.join(OsStr::from_bytes(name));
                 Cow::Owned(path.into_os_string().into_vec())

@@ -291,6 +291,12 @@ fn temporary_in(folder: &Path, list: Option<&OsStr>) -> io::Result<NamedTempFile
     tempfile::Builder::new().prefix(&name).rand_bytes(0).make_in(folder, create)
 }
 
+/// Makes a file in the directory of a path, to be renamed to it. It is removed when it is dropped.
+pub fn temporary_beside(path: &Path) -> io::Result<NamedTempFile> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    temporary_in(folder.unwrap_or(Path::new(".")), None)
+}
+
 /// Whether somebody has no right to make a file.
 fn is_denied(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem)

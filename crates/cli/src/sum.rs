@@ -1,5 +1,7 @@
 //! `lanesum [sum]`: prints the checksums of files and trees.
 
+mod side_files;
+
 use std::env;
 use std::io::{self, ErrorKind, IsTerminal as _};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt};
@@ -19,7 +21,7 @@ use lanesum_list::formats::{Format, Invocation, Kind};
 use crate::args::{Run, Sum, When};
 use crate::console::{self, Console, fail_to_write, locale_of_process, shown};
 use crate::counts::counted;
-use crate::failure;
+use crate::failure::{self, Usage};
 use crate::hints::{self, Problem};
 use crate::key::{self, KeyFile};
 use crate::limits;
@@ -28,6 +30,7 @@ use crate::paths::{About, Item, Looks, Paths, Trees};
 use crate::progress::Display;
 use crate::signals::{self, Interruptions};
 use crate::stdin;
+use side_files::SideFiles;
 
 /// Prints a line for each file and algorithm, and a message for each file that has none.
 ///
@@ -35,6 +38,9 @@ use crate::stdin;
 /// What keeps it from beginning: a bad pattern, an output that cannot be made.
 pub fn run(args: Sum) -> anyhow::Result<ExitCode> {
     let format = format(&args)?;
+    if args.side_files && Paths::reads_only_stdin(&args) {
+        return Err(Usage("--side-files needs a file or directory: PATH".to_owned()).into());
+    }
     let mut trees = Trees { walk: args.trees.options()? };
     trees.walk.report_links = true;
     key::refuse_shared(args.key_file.as_deref(), Paths::from_stdin(&args))?;
@@ -71,12 +77,16 @@ pub fn run(args: Sum) -> anyhow::Result<ExitCode> {
     let items = paths.items(&trees, &printer.looks);
     printer.print_list(items);
     let (printed, taken, links) = (printer.printed, printer.taken, printer.links);
+    let side_files = printer.side_files;
     drop(display);
 
     let mut console = console::lock(&console);
     console.set_bar(None);
     report_links(links, &mut console);
     partial.iter().for_each(|partial| partial.tell_taken(taken, &mut console));
+    if let Some(side_files) = side_files {
+        return Ok(end_side_files(&side_files, &printed, &mut console));
+    }
     let ended = end(&args, printed, output, &interruptions, &mut console);
     partial.iter().for_each(|partial| match ended {
         Ok(Ended::Listed(_)) => partial.done(taken, &mut console),
@@ -91,6 +101,16 @@ fn report_links(links: u64, console: &mut Console) {
         console.message(format!("skipped {}", counted(links, "link", "links")).as_bytes());
         console.hint("--follow follows links");
     }
+}
+
+/// Prints what was written beside the files.
+fn end_side_files(written: &SideFiles, printed: &Printed, console: &mut Console) -> ExitCode {
+    if printed.missing.is_none() && printed.is_empty && !written.are_complete() {
+        console.message(b"no files; no side file was written");
+        return ExitCode::FAILURE;
+    }
+    written.summary(console);
+    if printed.missing.is_none() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 /// How a run ended.
@@ -200,6 +220,8 @@ struct Printer<'run> {
     algorithms: Algorithms,
     options: &'run engine::Options,
     format: &'run dyn Format,
+    /// Where the digests go instead of a list.
+    side_files: Option<SideFiles>,
     looks: Arc<Looks>,
     journal: Option<Arc<Journal>>,
     /// How many files were not read again, since the journal knew them.
@@ -238,6 +260,7 @@ impl<'run> Printer<'run> {
             algorithms: args.algorithms(),
             options,
             format,
+            side_files: args.side_files.then(SideFiles::default),
             looks: Arc::default(),
             journal: partial.map(|partial| Arc::clone(partial.journal())),
             taken: 0,
@@ -258,6 +281,9 @@ impl<'run> Printer<'run> {
 
     fn print(&mut self, items: impl Iterator<Item = Item> + Send + 'static) {
         let (algorithms, journal) = (self.algorithms, self.journal.clone());
+        let choose = self.side_files.as_ref().map(SideFiles::chooser);
+        let items =
+            items.filter(move |it| choose.as_ref().is_none_or(|them| them.takes(it, algorithms)));
         let jobs = items.map(move |Item { source, about }| {
             let known = source.path().zip(journal.as_deref().filter(|it| !it.is_empty()));
             let known = known.and_then(|(path, journal)| journal.known(path, algorithms));
@@ -304,7 +330,7 @@ impl<'run> Printer<'run> {
                 if let (Some(journal), Some(path)) = (&self.journal, source.path()) {
                     journal.keep(path, &hashed);
                 }
-                return self.record(&hashed.into_record(name(&source)));
+                return self.record(&source, &hashed.into_record(name(&source)));
             }
             (_, source, Err(error)) => {
                 let is_named = !matches!(source, Source::Regular(_));
@@ -331,10 +357,17 @@ impl<'run> Printer<'run> {
             progress.files.fetch_add(1, Relaxed);
             progress.bytes.fetch_add(hashed.bytes, Relaxed);
         }
-        self.record(&hashed.into_record(name(source)));
+        self.record(source, &hashed.into_record(name(source)));
     }
 
-    fn record(&mut self, record: &Record<'_>) {
+    fn record(&mut self, source: &Source, record: &Record<'_>) {
+        if let Some(side_files) = &mut self.side_files {
+            self.printed.is_empty = false;
+            if let Err(error) = side_files.write(source, record) {
+                self.failed(Gap::File, &record.name, error.to_string(), None);
+            }
+            return;
+        }
         self.text.clear();
         if !self.printed.is_empty {
             self.text.extend_from_slice(self.format.separator());

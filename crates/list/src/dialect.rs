@@ -97,6 +97,27 @@ impl Dialect {
         Self { untagged: algorithm.into(), ..self }
     }
 
+    /// Returns the dialect in which untagged lines with as many digits as the algorithm have this
+    /// algorithm, as the name of a list may say. A dialect with the algorithm of all untagged lines
+    /// stays as it is.
+    ///
+    /// ```
+    /// # use lanesum_list::{Algorithm, Dialect};
+    /// let dialect = Dialect::any().preferring(Algorithm::Blake3);
+    /// assert!(dialect.identifies(Algorithm::Blake3) && dialect.identifies(Algorithm::Md5));
+    /// let told = Dialect::untagged_as(Algorithm::Sha256);
+    /// assert_eq!(told.preferring(Algorithm::Blake3), told);
+    /// ```
+    #[must_use]
+    pub fn preferring(self, algorithm: Algorithm) -> Self {
+        if self.untagged.iter().count() < 2 || !self.tagged.contains(algorithm) {
+            return self;
+        }
+        let has_other_length = |other: &Algorithm| other.digest_len() != algorithm.digest_len();
+        let untagged: Algorithms = self.untagged.iter().filter(has_other_length).collect();
+        Self { untagged: untagged.with(algorithm), ..self }
+    }
+
     /// Returns the dialect with another line ending. The default is [`Ending::Newline`].
     ///
     /// ```

@@ -1,8 +1,10 @@
 //! The format of a list, and the directory of its files.
 
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use lanesum_list::formats::{BagIt, Format, Kind, Mixed, S3, recognise};
+use lanesum_list::formats::{BagIt, Format, Kind, Mixed, S3, Side, recognise, side_file};
 use lanesum_list::{Algorithm, Dialect};
 
 use super::{List, Options, Recognition};
@@ -77,10 +79,30 @@ fn of_list(list: &List, head: &[u8], options: &Options) -> FormatOfList {
                     drop(json);
                     FormatOfList::from(of_s3() as Box<dyn Format>)
                 }
-                found => found.unwrap_or_else(|| Box::new(Mixed::new(dialect).with_sizes())).into(),
+                found => match side(list, head, found.as_deref(), options) {
+                    Some(side) => FormatOfList::from(Box::new(side) as Box<dyn Format>),
+                    None => {
+                        found.unwrap_or_else(|| Box::new(Mixed::new(dialect).with_sizes())).into()
+                    }
+                },
             },
         },
     }
+}
+
+/// Returns the format of a side file: a digest without a name or, with [`Options::side_files`], any
+/// lines. `found` is the format that the list was recognized as.
+fn side(list: &List, head: &[u8], found: Option<&dyn Format>, options: &Options) -> Option<Side> {
+    let List::Path(path) = list else { return None };
+    let (name, algorithm) = side_file(path.as_os_str().as_bytes())?;
+    let is_looked_up_elsewhere = options.beside || options.root.is_some();
+    let name = match Path::new(OsStr::from_bytes(name)).file_name() {
+        Some(name) if is_looked_up_elsewhere => name.as_bytes(),
+        _ => name,
+    };
+    let side = Side::new(options.dialect.preferring(algorithm), name);
+    let is_of_lines = options.side_files && found.is_none_or(Format::is_of_lines);
+    (is_of_lines || side.detect(head)).then_some(side)
 }
 
 /// A list with the name of a manifest of a bag.

@@ -71,6 +71,10 @@ pub struct Options {
     /// directory. Names that start with `/` are used unchanged. [`Self::root`] has precedence.
     /// Ignored for [`List::Stdin`].
     pub beside: bool,
+    /// Whether a line of a list `NAME.md5` with the file name of NAME is about NAME, even if it has
+    /// other directories. The same holds for other algorithms. A list that is one digest without a
+    /// name is always about NAME. The default is false.
+    pub side_files: bool,
     /// The journal of an interrupted check. Files that have not changed since are not read again,
     /// and matching files are added to the journal. The caller removes it at the end of the check.
     /// Files of lines with only a multipart ETag are always read. The default is none.
@@ -94,6 +98,7 @@ impl Default for Options {
             part_sizes: Vec::new(),
             root: None,
             beside: false,
+            side_files: false,
             journal: None,
             ignore_missing: false,
             engine: engine::Options::default(),

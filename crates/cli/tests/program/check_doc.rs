@@ -115,8 +115,7 @@ fn rows() -> Vec<Row> {
             .is(1),
         row("no checksum line", "x\ny\n", "list").says(NONE).is(1),
         row("(the MD5 of `a` alone, in `a.md5`)", "", "a.md5")
-            .says("a.md5: contains a digest without a file name\nhint: sed '/^\\s*$/d; s|\\s*$|  a|' <a.md5 | lanesum check")
-            .is(1),
+            .prints("a: OK"),
         row("digests without names", format!("{ABC}\n{ABC}\n"), "list")
             .says("list: contains digests without file names; expected \"DIGEST  NAME\"")
             .is(1),

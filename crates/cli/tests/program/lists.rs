@@ -97,7 +97,7 @@ fn digest_without_a_name_gives_a_command() {
     let digest = md5("x");
     for name in ["x.bam", "a b", "d/y", "\u{fc}"] {
         folder.write(name, "x");
-        for list in [format!("{digest}\n"), digest.clone(), format!("{digest} \r\n")] {
+        for list in [format!("{digest} \n"), format!("\n{digest}\n"), format!("{digest} \r\n")] {
             folder.write(format!("{name}.md5"), &list);
             let args = ["check", &format!("{name}.md5")];
             let run = output(folder.lanesum(args).env("LC_ALL", "C.UTF-8"));
@@ -107,6 +107,7 @@ fn digest_without_a_name_gives_a_command() {
         }
     }
     // With the options of the command, and where that looks names up.
+    folder.write("d/y.md5", format!("{digest} \n"));
     let run = folder.run("check -a md5 --root d --quiet d/y.md5");
     assert_ran(&folder, &run, "contains a digest without a file name\nhint: ", "");
     let run = folder.run("check --beside d/y.md5");
@@ -123,7 +124,7 @@ fn digests_without_names_are_reported() {
     let digest = md5("x");
     let words = "expected \"DIGEST  NAME\"\n";
     for name in ["list", "gone.md5", "b&.md5", "c|.md5"] {
-        folder.write(name, format!("{digest}\n"));
+        folder.write(name, format!("{digest} \n"));
         let told = format!("contains a digest without a file name; {words}");
         let run = output(&mut folder.lanesum(["check", name]));
         assert!(run.stderr.ends_with(told.as_bytes()), "{run:?}");

@@ -33,6 +33,7 @@ mod progress;
 mod records;
 mod resume;
 mod serve;
+mod side_files;
 mod signals;
 mod speed;
 mod standing;

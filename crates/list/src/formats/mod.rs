@@ -11,6 +11,7 @@
 //! | [`Sfv`] | `name 352441C2` | cfv, RHash |
 //! | [`Csv`] | `name,3,2023-11-14T22:13:20Z,900150983cd24fb0d6963f7d28e17f72`, under a header | spreadsheets, databases |
 //! | [`Json`] | `{"path":"name","size":3,"md5":"900150983cd24fb0d6963f7d28e17f72"}` | programs |
+//! | [`Side`] | `900150983cd24fb0d6963f7d28e17f72` | Picard, Maven |
 //! | [`S3`] | read only | `aws s3api`, `rclone lsjson`, `mc ls --json` |
 //!
 //! A [`Kind`] names a format, and [`recognise`] detects the format of a list.
@@ -29,6 +30,7 @@ mod md5deep;
 mod mixed;
 mod s3;
 mod sfv;
+mod side;
 mod tag;
 mod wrong;
 
@@ -47,6 +49,7 @@ pub use md5deep::Md5deep;
 pub use mixed::Mixed;
 pub use s3::S3;
 pub use sfv::Sfv;
+pub use side::{Side, side_file};
 pub use tag::Tag;
 pub use wrong::Wrong;
 
