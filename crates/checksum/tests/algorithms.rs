@@ -28,6 +28,12 @@ fn every_algorithm_is_computed() {
     }
 }
 
+/// The check value of the catalogue of CRCs, which S3 has, too.
+#[test]
+fn crc64nvme_has_its_check_value() {
+    assert_eq!(digest(Algorithm::Crc64Nvme, b"123456789").to_string(), "ae8b14860a799888");
+}
+
 #[test]
 fn every_algorithm_parses_by_its_names() {
     for algorithm in Algorithm::ALL {

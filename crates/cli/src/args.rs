@@ -314,14 +314,16 @@ pub struct Check {
 
     /// Read the lists in this format.
     ///
-    /// By default, each list is recognized by its start. s3 is the output of `aws s3api
-    /// list-objects-v2` and `head-object`, `rclone lsjson --hash` and `mc ls --json`.
+    /// By default, each list is recognized by its start. s3 is the output of `aws s3api`
+    /// (list-objects-v2, head-object, get-object-attributes), `rclone lsjson --hash` and `mc ls
+    /// --json`.
     #[arg(long, value_name = "FORMAT", value_parser = formats(|_| true), ignore_case = true)]
     pub from: Option<Kind>,
 
     /// Use this name for the file of `aws s3api head-object`.
     ///
-    /// The output of that command does not contain the name of the object.
+    /// The output of that command, and of get-object-attributes, does not contain the name of the
+    /// object.
     #[arg(long, value_name = "NAME")]
     pub name: Option<std::ffi::OsString>,
 

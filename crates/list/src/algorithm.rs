@@ -120,6 +120,13 @@ algorithms! {
     Crc32c { name: "crc32c", tag: "CRC32C", digest_len: 4, untagged_in: UntaggedIn::WithoutKey }
     /// CRC-32 of zip, gzip and SFV lists, big-endian: 4 bytes. RHash writes its tag.
     Crc32 { name: "crc32", tag: "CRC32", digest_len: 4 }
+    /// CRC-64/NVME, big-endian: 8 bytes. S3 stores it of every object without another checksum.
+    Crc64Nvme {
+        name: "crc64nvme",
+        aliases: &["crc64-nvme"],
+        tag: "CRC64NVME",
+        digest_len: 8,
+    }
     /// SipHash-2-4 under a key: 8 bytes, in the order of the reference implementation.
     Siphash24 {
         name: "siphash24",

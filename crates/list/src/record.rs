@@ -33,11 +33,13 @@ pub struct Record<'a> {
     pub inode: Option<Inode>,
     /// The digests, of different algorithms.
     pub digests: Digests,
-    /// The ETag of an object store. Formats read this field and do not write it.
+    /// The ETag of an object store, or its checksum of parts. Formats read this field and do not
+    /// write it.
     pub etag: Option<Etag>,
 }
 
-/// The ETag of an object in S3 or a similar store, if it is computed with MD5.
+/// The ETag of an object in S3 or a similar store, if it is computed with MD5, or its composite
+/// checksum: the digest of the joined digests of its parts.
 ///
 /// A store that encrypts with customer or KMS keys returns ETags that look the same but are not
 /// MD5.
@@ -53,8 +55,8 @@ pub struct Record<'a> {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Etag {
-    /// The MD5 of the content or, for a multipart upload, the MD5 of the joined 16-byte MD5s of the
-    /// parts.
+    /// The digest of the content or, for a multipart upload, that of the joined digests of the
+    /// parts. ETags have MD5, and composite checksums any algorithm.
     pub digest: Digest,
     /// The number of parts, or `None` for an upload in one piece.
     pub parts: Option<NonZeroU32>,
@@ -179,7 +181,7 @@ impl<'a> Record<'a> {
     #[must_use]
     pub fn with_etag_as_md5(self) -> Self {
         match self.etag {
-            Some(Etag { digest, parts: None }) if self.digest(Algorithm::Md5).is_none() => {
+            Some(Etag { digest, parts: None }) if self.digest(digest.algorithm()).is_none() => {
                 self.with(digest)
             }
             _ => self,

@@ -170,8 +170,8 @@ proptest! {
     fn untagged_lines_are_typed_by_their_length(records in vec(any_record(), 0..20)) {
         let is_identified = |record: &Record<'_>| {
             let algorithm = algorithm(record);
-            use Algorithm::{Blake3, Crc32, Xxh3_64, Xxh32, Xxh128};
-            let is_identified = ![Blake3, Xxh128, Xxh3_64, Xxh32, Crc32].contains(&algorithm)
+            use Algorithm::{Blake3, Crc32, Crc64Nvme, Xxh3_64, Xxh32, Xxh128};
+            let is_identified = ![Blake3, Xxh128, Xxh3_64, Xxh32, Crc32, Crc64Nvme].contains(&algorithm)
                 && !algorithm.needs_key();
             assert_eq!(Dialect::any().identifies(algorithm), is_identified, "{algorithm}");
             is_identified

@@ -19,6 +19,7 @@ const BITS: &[(u8, Algorithm)] = &[
     (9, Algorithm::Xxh32),
     (10, Algorithm::Crc32c),
     (11, Algorithm::Crc32),
+    (12, Algorithm::Crc64Nvme),
 ];
 
 /// The number of a set.

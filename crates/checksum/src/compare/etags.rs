@@ -1,7 +1,6 @@
 //! Compares files of a directory with multipart ETags in a list, by searching for the part size.
 
 use std::collections::BTreeMap;
-use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -13,7 +12,7 @@ use crate::engine::{self, Delivery, Job, Outcome, Source};
 use crate::etag::{
     FileParts, Found, Gatherer, PartNote, PartSize, Search, Seen, SharedSizes, of_other_parts,
 };
-use crate::{Algorithm, Algorithms, Digest, Error};
+use crate::{Algorithms, Error};
 
 /// A file of a directory to read for an ETag, in compact form.
 #[derive(Clone, Copy, Debug)]
@@ -21,20 +20,14 @@ pub(super) struct EtagTask {
     /// The side of the directory, and the file on it.
     pub(super) side: u8,
     pub(super) number: Number,
-    digest: [u8; 16],
-    parts: NonZeroU32,
+    etag: Etag,
 }
 
 impl EtagTask {
     /// Makes a task for an ETag. Returns `None` if it is not a multipart ETag.
     pub(super) fn new(side: usize, number: Number, etag: Etag) -> Option<Self> {
-        let digest = etag.digest.as_bytes().try_into().ok()?;
-        Some(Self { side: side as u8, number, digest, parts: etag.parts? })
-    }
-
-    fn etag(&self) -> Etag {
-        let digest = Digest::new(Algorithm::Md5, &self.digest).expect("it was one");
-        Etag { digest, parts: Some(self.parts) }
+        etag.parts?;
+        Some(Self { side: side as u8, number, etag })
     }
 }
 
@@ -77,7 +70,7 @@ pub(super) fn read(
         match found {
             Ok(Found::Held(part_size)) => {
                 *held.entry(part_size).or_default() += 1;
-                side.set_etag(task.number, &task.etag());
+                side.set_etag(task.number, &task.etag);
             }
             Ok(Found::Impossible) => side.fail(task.number, State::OtherEtag, None),
             Ok(Found::NoneOf(tried)) => {
@@ -120,7 +113,7 @@ impl Iterator for Jobs {
             let path = input::path(root, names.get(task.number));
             let seen = Seen::at(&path).ok().flatten();
             let search =
-                seen.and_then(|seen| Search::new(path.clone(), seen, task.etag(), &self.known));
+                seen.and_then(|seen| Search::new(path.clone(), seen, task.etag, &self.known));
             let Some(search) = search else {
                 // Reading a part of it fails for the same reason.
                 let source = Source::Extent { path, offset: 0, length: 0 };

@@ -330,7 +330,7 @@ fn pack_etag(digests: &mut Vec<u8>, etag: &Etag) {
     if let Some(parts) = etag.parts {
         digests.push(ETAG);
         digests.extend_from_slice(&parts.get().to_le_bytes());
-        digests.extend_from_slice(etag.digest.as_bytes());
+        pack(digests, &etag.digest);
     }
 }
 
@@ -345,19 +345,24 @@ fn entries(mut packed: &[u8]) -> impl Iterator<Item = PackedValue<'_>> {
         let (&place, rest) = packed.split_first()?;
         if place == ETAG {
             let (parts, rest) = rest.split_first_chunk()?;
-            let (digest, rest) = rest.split_at(Algorithm::Md5.digest_len());
-            packed = rest;
             let parts = NonZeroU32::new(u32::from_le_bytes(*parts));
-            return Some(PackedValue::Etag(Etag {
-                digest: Digest::new(Algorithm::Md5, digest)?,
-                parts,
-            }));
+            let (algorithm, digest, rest) = unpack_digest(rest)?;
+            packed = rest;
+            let digest = Digest::new(algorithm, digest)?;
+            return Some(PackedValue::Etag(Etag { digest, parts }));
         }
-        let algorithm = Algorithm::ALL[usize::from(place)];
-        let (digest, rest) = rest.split_at(algorithm.digest_len());
+        let (algorithm, digest, rest) = unpack_digest(packed)?;
         packed = rest;
         Some(PackedValue::Digest(algorithm, digest))
     })
+}
+
+/// Returns the first packed digest, and the bytes behind it.
+fn unpack_digest(packed: &[u8]) -> Option<(Algorithm, &[u8], &[u8])> {
+    let (&place, rest) = packed.split_first()?;
+    let algorithm = Algorithm::ALL[usize::from(place)];
+    let (digest, rest) = rest.split_at(algorithm.digest_len());
+    Some((algorithm, digest, rest))
 }
 
 fn unpack(packed: &[u8]) -> impl Iterator<Item = (Algorithm, &[u8])> {

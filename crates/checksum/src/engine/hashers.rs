@@ -1,8 +1,10 @@
 //! Computes several algorithms over the same bytes: all but MD5 for a file in a lane, and all
 //! algorithms for other files.
 
+use std::fmt;
 use std::io::{self, ErrorKind};
 
+use crc_fast::CrcAlgorithm;
 use lanesum_list::Digests;
 use lanesum_md5::{DIGEST_LEN, Md5, Md5Digest};
 use lanesum_siphash::{SipHash13, SipHash24, SipHasher, SipHasher128};
@@ -17,13 +19,13 @@ use crate::{Algorithm, Algorithms, Digest, Error, Key};
 
 /// A set of computations, one per algorithm. Empty by default.
 #[derive(Default)]
-pub(super) struct Hashers(Vec<(Algorithm, Box<dyn Hasher>)>);
+pub(crate) struct Hashers(Vec<(Algorithm, Box<dyn Hasher>)>);
 
 impl Hashers {
     /// # Errors
     /// Fails with [`Error::NoKey`] if an algorithm needs a key and `key` is missing or has the
     /// wrong length.
-    pub(super) fn new(algorithms: Algorithms, key: Option<&Key>) -> Result<Self, Error> {
+    pub(crate) fn new(algorithms: Algorithms, key: Option<&Key>) -> Result<Self, Error> {
         Self::behind(algorithms, key, &Midstate::default())
     }
 
@@ -52,13 +54,19 @@ impl Hashers {
         self.0.iter().map(|(algorithm, hasher)| Some((*algorithm, hasher.save()?))).collect()
     }
 
-    pub(super) fn update(&mut self, bytes: &[u8]) {
+    pub(crate) fn update(&mut self, bytes: &[u8]) {
         self.0.iter_mut().for_each(|(_, hasher)| hasher.update(bytes));
     }
 
     /// Appends the digests in the order of [`Algorithm::ALL`].
-    pub(super) fn finalize(self, digests: &mut Digests) {
+    pub(crate) fn finalize(self, digests: &mut Digests) {
         digests.extend(self.0.into_iter().map(|(algorithm, hasher)| hasher.finalize(algorithm)));
+    }
+}
+
+impl fmt::Debug for Hashers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.0.iter().map(|(algorithm, _)| algorithm)).finish()
     }
 }
 
@@ -100,6 +108,8 @@ fn hasher(
                     |crc: &mut u32, bytes: &[u8]| *crc = crc32c::crc32c_append(*crc, bytes);
                 kept(crc, update, u32::to_be_bytes, |crc| Some(crc.to_be_bytes().into()))
             }),
+        Algorithm::Crc64Nvme => begin(state, crc64, crc64_behind)
+            .map(|crc| kept(crc, crc_fast::Digest::update, finalize_crc64, save_crc64)),
         // The other algorithms have no storable state.
         _ if behind.is_some() => None,
         Algorithm::Blake3 => {
@@ -164,6 +174,25 @@ fn finalize_crc32(crc: crc32fast::Hasher) -> [u8; 4] {
 fn crc32_behind(state: &[u8]) -> Option<crc32fast::Hasher> {
     let crc = u32::from_be_bytes(state.try_into().ok()?);
     Some(crc32fast::Hasher::new_with_initial(crc))
+}
+
+fn crc64() -> crc_fast::Digest {
+    crc_fast::Digest::new(CrcAlgorithm::Crc64Nvme)
+}
+
+fn finalize_crc64(crc: crc_fast::Digest) -> [u8; 8] {
+    crc.finalize().to_be_bytes()
+}
+
+/// The state is kept as the CRC so far.
+fn crc64_behind(state: &[u8]) -> Option<crc_fast::Digest> {
+    let crc = u64::from_be_bytes(state.try_into().ok()?);
+    // The register has the bits of the CRC inverted.
+    Some(crc_fast::Digest::new_with_init_state(CrcAlgorithm::Crc64Nvme, !crc))
+}
+
+fn save_crc64(crc: &crc_fast::Digest) -> Option<Vec<u8>> {
+    Some(crc.finalize().to_be_bytes().into())
 }
 
 fn rust_crypto<D>(state: Option<&[u8]>) -> Option<Box<dyn Hasher>>

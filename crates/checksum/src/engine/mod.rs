@@ -87,6 +87,7 @@ use crate::{Algorithms, Error, Key};
 
 pub use bytes::digests_of;
 pub use devices::{AtOnce, Media};
+pub(crate) use hashers::Hashers;
 pub use midstate::Midstate;
 pub use pace::Pace;
 pub use pressure::Pressure;

@@ -292,7 +292,7 @@ impl<T, I: Iterator<Item = Input<T>>> Iterator for Jobs<I, T> {
                 let (path, source) = (path.clone(), plan.source.clone());
                 let cuts = plan.cut(&self.part_sizes, seen.size);
                 if cuts.iter().any(|cut| !cut.is_whole) || cuts.is_empty() {
-                    self.current = Some(FileParts::new(path, seen, &cuts, plan));
+                    self.current = Some(FileParts::new(path, seen, Algorithm::Md5, &cuts, plan));
                     return self.next_part();
                 }
                 (PartOf::Whole(plan), source, Algorithm::Md5.into())

@@ -15,18 +15,17 @@
 //! With several sizes the same bytes are read shortly after each other, the second time from the
 //! cache. A disk that has to seek passes over the file once, because the engine reads its parts in
 //! order. Memory does not depend on the size of the file or the number of parts: each part size has
-//! one MD5 state that absorbs the digests of its parts.
+//! one state that absorbs the digests of its parts.
 
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use lanesum_list::Etag;
-use lanesum_md5::Md5;
+use lanesum_list::{Digests, Etag};
 
 use super::seen::{Seen, Since};
-use crate::engine::{self, Delivery, Hashed, Job, Source};
+use crate::engine::{self, Delivery, Hashed, Hashers, Job, Source};
 use crate::{Algorithm, Algorithms, Digest, Error};
 
 /// One way to cut a file.
@@ -63,6 +62,7 @@ pub(crate) struct FileParts<C> {
     gathering: Option<Box<Gathering>>,
     path: PathBuf,
     size: u64,
+    algorithm: Algorithm,
     /// The start of the next part and the part size of each cut.
     next: Vec<(u64, u64)>,
     is_given_up: Arc<AtomicBool>,
@@ -72,11 +72,18 @@ pub(crate) struct FileParts<C> {
 
 impl<C> FileParts<C> {
     /// Makes the jobs of an examined file that is cut in several ways.
-    pub(crate) fn new(path: PathBuf, seen: Seen, cuts: &[Cut], context: C) -> Self {
-        let gathering = Gathering::new(path.clone(), seen, cuts);
+    pub(crate) fn new(
+        path: PathBuf,
+        seen: Seen,
+        algorithm: Algorithm,
+        cuts: &[Cut],
+        context: C,
+    ) -> Self {
+        let gathering = Gathering::new(path.clone(), seen, algorithm, cuts);
         Self {
             path,
             size: seen.size,
+            algorithm,
             // An empty file has one empty part.
             next: cuts.iter().map(|cut| (0, cut.part_size)).collect(),
             is_given_up: Arc::clone(&gathering.is_given_up),
@@ -113,7 +120,7 @@ impl<C> Iterator for FileParts<C> {
         let part = if is_given_up { None } else { self.next_part() };
         match part {
             Some((cut, source)) => {
-                let algorithms = Algorithm::Md5.into();
+                let algorithms = self.algorithm.into();
                 Some(Job { source, algorithms, context: PartNote::Part(cut) })
             }
             None => Some(nothing(PartNote::End(self.context.take()?))),
@@ -126,6 +133,7 @@ impl<C> Iterator for FileParts<C> {
 pub(crate) struct Gathering {
     path: PathBuf,
     seen: Seen,
+    algorithm: Algorithm,
     cuts: Vec<Cut>,
     sums: Vec<Sum>,
     /// Whether versions do not prove that all parts are of one version.
@@ -136,9 +144,9 @@ pub(crate) struct Gathering {
 }
 
 /// The results of one cut.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug)]
 struct Sum {
-    md5: Md5,
+    hashers: Hashers,
     /// The digest of the last part.
     last: Option<Digest>,
     parts: u32,
@@ -146,8 +154,14 @@ struct Sum {
 }
 
 impl Sum {
+    fn new(algorithm: Algorithm) -> Self {
+        // No store uses a key. With such an algorithm reading the parts fails.
+        let hashers = Hashers::new(algorithm.into(), None).unwrap_or_default();
+        Self { hashers, last: None, parts: 0, bytes: 0 }
+    }
+
     fn add(&mut self, digest: Digest, bytes: u64) {
-        self.md5.update(digest.as_bytes());
+        self.hashers.update(digest.as_bytes());
         self.last = Some(digest);
         self.parts += 1;
         self.bytes += bytes;
@@ -158,18 +172,20 @@ impl Sum {
         if is_whole {
             return Some(Etag { digest: self.last?, parts: None });
         }
-        let digest = Digest::new(Algorithm::Md5, self.md5.finalize().as_ref())?;
-        Some(Etag { digest, parts: Some(NonZeroU32::new(self.parts)?) })
+        let mut digests = Digests::default();
+        self.hashers.finalize(&mut digests);
+        Some(Etag { digest: *digests.first()?, parts: Some(NonZeroU32::new(self.parts)?) })
     }
 }
 
 impl Gathering {
-    fn new(path: PathBuf, seen: Seen, cuts: &[Cut]) -> Self {
+    fn new(path: PathBuf, seen: Seen, algorithm: Algorithm, cuts: &[Cut]) -> Self {
         Self {
             path,
             seen,
+            algorithm,
             cuts: cuts.to_vec(),
-            sums: vec![Sum::default(); cuts.len()],
+            sums: cuts.iter().map(|_| Sum::new(algorithm)).collect(),
             is_touched: false,
             error: None,
             is_given_up: Arc::default(),
@@ -213,7 +229,10 @@ impl Gathering {
             return Err(error);
         }
         let etags = etags(self.sums, &self.cuts, self.seen.size)?;
-        if self.is_touched { read_again(&self.path, &self.cuts, options, etags) } else { Ok(etags) }
+        if !self.is_touched {
+            return Ok(etags);
+        }
+        read_again(&self.path, self.algorithm, &self.cuts, options, etags)
     }
 }
 
@@ -232,6 +251,7 @@ fn etags(sums: Vec<Sum>, cuts: &[Cut], size: u64) -> Result<Vec<Etag>, Error> {
 /// ETags of the first read.
 fn read_again(
     path: &Path,
+    algorithm: Algorithm,
     cuts: &[Cut],
     options: &engine::Options,
     first: Vec<Etag>,
@@ -243,8 +263,8 @@ fn read_again(
         own_descriptors: false,
         ..options.clone()
     };
-    let mut gathering = Gathering::new(path.to_owned(), seen, cuts);
-    let jobs = FileParts::new(path.to_owned(), seen, cuts, ());
+    let mut gathering = Gathering::new(path.to_owned(), seen, algorithm, cuts);
+    let jobs = FileParts::new(path.to_owned(), seen, algorithm, cuts, ());
     for outcome in engine::run(&quiet, jobs) {
         if let PartNote::Part(cut) = outcome.context {
             gathering.take(cut, outcome.result, true);
@@ -302,7 +322,7 @@ mod tests {
         fs::File::create(&path).unwrap().set_len(size).unwrap();
         let seen = Seen::at(&path).unwrap().unwrap();
         let cuts: Vec<_> = part_sizes.iter().map(|&size| Cut::in_parts_of(size)).collect();
-        let jobs = FileParts::new(path, seen, &cuts, ());
+        let jobs = FileParts::new(path, seen, Algorithm::Md5, &cuts, ());
         jobs.filter_map(|job| match (job.context, job.source) {
             (PartNote::Part(cut), Source::Extent { offset, length, .. }) => {
                 Some((cut, offset, length))
@@ -338,7 +358,8 @@ mod tests {
         fs::write(&path, "0123456789").unwrap();
         let seen = Seen::at(&path).unwrap().unwrap();
         let options = engine::Options::default();
-        let jobs = FileParts::new(path.clone(), seen, &[Cut::in_parts_of(4)], ());
+        let cuts = [Cut::in_parts_of(4)];
+        let jobs = FileParts::new(path.clone(), seen, Algorithm::Md5, &cuts, ());
         let mut change = Some(change);
         let mut gatherer = Gatherer::default();
         // One thread and one job at a time, so that the change happens between two parts.

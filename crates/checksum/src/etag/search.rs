@@ -202,7 +202,9 @@ impl Search {
     /// Returns the jobs that try the first sizes. `context` is returned with the search.
     pub(crate) fn jobs<C>(self, context: C) -> FileParts<Box<(Self, C)>> {
         let cuts = Self::cuts(&self.candidates.sizes[..self.first()]);
-        FileParts::new(self.path.clone(), self.seen, &cuts, Box::new((self, context)))
+        let algorithm = self.etag.digest.algorithm();
+        let path = self.path.clone();
+        FileParts::new(path, self.seen, algorithm, &cuts, Box::new((self, context)))
     }
 
     /// Returns the result of these jobs. If no size matched, reads the file for all other sizes.
@@ -249,7 +251,9 @@ impl Search {
             own_descriptors: false,
             ..options.clone()
         };
-        let jobs = FileParts::new(self.path.clone(), now, &Self::cuts(sizes), ());
+        let algorithm = self.etag.digest.algorithm();
+        let cuts = Self::cuts(sizes);
+        let jobs = FileParts::new(self.path.clone(), now, algorithm, &cuts, ());
         let uncounted = engine::Options { progress: None, ..options.clone() };
         let mut gatherer = Gatherer::default();
         let ended = engine::run(&options, jobs).find_map(|outcome| {

@@ -38,6 +38,7 @@ mod signals;
 mod speed;
 mod standing;
 mod steer;
+mod stores;
 mod sum;
 mod trouble;
 mod units;

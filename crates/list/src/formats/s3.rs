@@ -7,10 +7,11 @@
 
 use std::borrow::Cow;
 use std::mem;
+use std::num::NonZeroU32;
 
 use super::json::{self, Object, Scanner, Value};
-use super::{CannotHold, Format, Json, Line, Wrong};
-use crate::{Algorithms, Dialect, Digest, Etag, Record, Time, digits};
+use super::{CannotHold, Format, Json, Line, Wrong, line};
+use crate::{Algorithm, Algorithms, Dialect, Digest, Etag, Record, Time, digits};
 
 const NAME: &str = "s3";
 
@@ -143,26 +144,64 @@ fn record<'a>(
     };
     let time = object.mod_time.text();
     record.times.modified = time.and_then(|time| Time::from_rfc3339(time.as_bytes()));
-    // The checksum of a multipart object is computed from the checksums of its parts.
-    if object.checksum_type.text() != Some("COMPOSITE") {
-        let is_whole = |value: &Value<'_>| value.text().is_some_and(|text| !text.contains('-'));
-        let whole = object.stored.iter().filter(|(_, value)| is_whole(value));
-        for (algorithm, value) in whole {
-            let text = value.text().unwrap_or_default().as_bytes();
-            let digest: Option<Digest> = digits::read(*algorithm, text, true);
-            let digest = digest.ok_or(Wrong::Digest(*algorithm))?;
-            if dialect.tagged.contains(*algorithm) && record.digest(*algorithm).is_none() {
+    for (algorithm, value) in &object.stored {
+        match stored(*algorithm, value, object).ok_or(Wrong::Digest(*algorithm))? {
+            _ if !dialect.tagged.contains(*algorithm) => {}
+            Stored::Nothing => {}
+            Stored::Whole(digest) if record.digest(*algorithm).is_none() => {
                 record.digests.push(digest);
             }
+            Stored::Whole(_) => {}
+            // Unlike an ETag, it does not depend on the encryption.
+            Stored::OfParts(checksum) => record.etag = Some(checksum),
         }
     }
     Ok(record)
 }
 
+/// A checksum that the store keeps.
+enum Stored {
+    Nothing,
+    Whole(Digest),
+    OfParts(Etag),
+}
+
+/// Reads `BASE64`, or `BASE64-PARTS` of a multipart upload. `get-object-attributes` prints the
+/// number of parts elsewhere. Returns `None` if the value is invalid.
+fn stored(algorithm: Algorithm, value: &Value<'_>, object: &Object<'_>) -> Option<Stored> {
+    let text = match value {
+        Value::Nothing => return Some(Stored::Nothing),
+        value => value.text()?,
+    };
+    // The alphabet of stores has no dash.
+    let (digits, parts) = match text.split_once('-') {
+        Some((digits, parts)) => (digits, Some(line::number(parts.as_bytes())?)),
+        None => (text, None),
+    };
+    let digest = digits::read(algorithm, digits.as_bytes(), true)?;
+    let is_of_parts = match object.checksum_type.text() {
+        Some("COMPOSITE") => true,
+        Some("FULL_OBJECT") => parts.is_some(),
+        // Older programs do not print the type. Only this algorithm has no composite form.
+        _ => parts.is_some() || (object.parts.is_some() && algorithm != Algorithm::Crc64Nvme),
+    };
+    if !is_of_parts {
+        return Some(Stored::Whole(digest));
+    }
+    let etag = || object.etag.text().and_then(|etag| Etag::parse(etag.as_bytes())?.parts);
+    let parts =
+        parts.or(object.parts).map(|parts| u32::try_from(parts).ok().and_then(NonZeroU32::new));
+    let parts = parts.unwrap_or_else(etag);
+    // Without the number of parts nothing can be compared.
+    Some(
+        parts.map_or(Stored::Nothing, |parts| Stored::OfParts(Etag { digest, parts: Some(parts) })),
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Algorithm, lines};
+    use crate::lines;
 
     fn read(list: &str) -> Vec<Line<'_>> {
         let mut s3 = S3::new(Dialect::any());
@@ -305,10 +344,64 @@ mod tests {
             digests.last().unwrap()
         };
         assert_eq!(named(head), [Algorithm::Crc32, Algorithm::Sha256].into_iter().collect());
+        // The number of parts is unknown.
         let parts = head.replace("FULL_OBJECT", "COMPOSITE");
         assert_eq!(named(&parts), Algorithms::NONE);
         let parts = head.replace("NSRBwg==", "NSRBwg==-4").replace("FULL_OBJECT", "");
         assert_eq!(named(&parts), Algorithm::Sha256.into());
+    }
+
+    /// `base64-N` is the checksum of the joined checksums of N parts. The values are made up.
+    #[test]
+    fn composite_checksums_have_their_number_of_parts() {
+        let sha256 = "ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=";
+        let parts = |head: &str| {
+            let head = head.replace("{}", sha256);
+            let mut s3 = S3::new(Dialect::any()).named(b"a");
+            let line = lines(head.as_bytes(), &mut s3).next().unwrap().1;
+            let Line::Record { record, .. } = line else { panic!("{head}: {line:?}") };
+            let etag = record.etag.map(|it| (it.digest.algorithm(), it.parts.map(NonZeroU32::get)));
+            (record.digests.len(), etag)
+        };
+        let (sha256, md5) = (Algorithm::Sha256, Algorithm::Md5);
+        let etag = r#""ETag": "900150983cd24fb0d6963f7d28e17f72-2""#;
+        for (head, digests, found) in [
+            (r#"{"ChecksumSHA256": "{}-3", "ChecksumType": "COMPOSITE"}"#, 0, Some((sha256, 3))),
+            (&format!(r#"{{{etag}, "ChecksumSHA256": "{{}}-3"}}"#), 0, Some((sha256, 3))),
+            // As get-object-attributes prints them.
+            (
+                r#"{"Checksum": {"ChecksumSHA256": "{}", "ChecksumType": "COMPOSITE"},
+                    "ObjectParts": {"TotalPartsCount": 4, "IsTruncated": true}, "ObjectSize": 9}"#,
+                0,
+                Some((sha256, 4)),
+            ),
+            (
+                &format!(
+                    r#"{{{etag}, "Checksum": {{"ChecksumSHA256": "{{}}", "ChecksumType": "COMPOSITE"}}}}"#
+                ),
+                0,
+                Some((sha256, 2)),
+            ),
+            (
+                r#"{"Checksum": {"ChecksumSHA256": "{}", "ChecksumType": "FULL_OBJECT"},
+                    "ObjectParts": {"TotalPartsCount": 4}}"#,
+                1,
+                None,
+            ),
+            (
+                r#"{"Checksum": {"ChecksumCRC64NVME": "rosUhgqHmIg="}, "ObjectParts": {"TotalPartsCount": 4}}"#,
+                1,
+                None,
+            ),
+            (&format!(r#"{{{etag}, "ChecksumSHA256": null}}"#), 0, Some((md5, 2))),
+        ] {
+            let found = found.map(|(algorithm, parts)| (algorithm, Some(parts)));
+            assert_eq!(parts(head), (digests, found), "{head}");
+        }
+        for wrong in ["{}-x", "{}-", "x-3", "5", ""] {
+            let head = format!(r#"{{"Key": "a", "ChecksumSHA256": "{wrong}"}}"#);
+            assert_eq!(read(&head), [Line::Wrong(Wrong::Digest(Algorithm::Sha256))], "{head}");
+        }
     }
 
     /// As rclone 1.60.1 prints it.

@@ -26,6 +26,8 @@ pub(in super::super) struct Object<'a> {
     /// `Algorithm` of PowerShell, and under the checksum names of aws.
     pub(in super::super) digests: Vec<(Algorithm, Value<'a>)>,
     pub(in super::super) stored: Vec<(Algorithm, Value<'a>)>,
+    /// The number of parts in `ObjectParts` of `get-object-attributes`.
+    pub(in super::super) parts: Option<u64>,
     pub(in super::super) checksum_type: Value<'a>,
     /// A directory or a deleted object.
     pub(in super::super) is_no_file: bool,
@@ -78,6 +80,12 @@ fn of_aws(name: &str) -> Option<Algorithm> {
         "ChecksumCRC32C" => Algorithm::Crc32c,
         "ChecksumSHA1" => Algorithm::Sha1,
         "ChecksumSHA256" => Algorithm::Sha256,
+        "ChecksumCRC64NVME" => Algorithm::Crc64Nvme,
+        "ChecksumSHA512" => Algorithm::Sha512,
+        "ChecksumMD5" => Algorithm::Md5,
+        "ChecksumXXHASH64" => Algorithm::Xxh64,
+        "ChecksumXXHASH3" => Algorithm::Xxh3_64,
+        "ChecksumXXHASH128" => Algorithm::Xxh128,
         _ => return None,
     })
 }
@@ -116,7 +124,7 @@ impl<'de> Visitor<'de> for &mut Object<'de> {
                 // As in the `.dir` files of DVC.
                 "path" | "relpath" => &mut object.path,
                 "path_base64" => &mut object.path_base64,
-                "size" | "Size" | "ContentLength" => &mut object.size,
+                "size" | "Size" | "ContentLength" | "ObjectSize" => &mut object.size,
                 "modified" => &mut object.modified,
                 "Path" | "Key" | "key" => &mut object.key,
                 "ModTime" => &mut object.mod_time,
@@ -155,6 +163,25 @@ impl<'de> Visitor<'de> for &mut Object<'de> {
                 }
                 "status" => {
                     object.is_error |= members.next_value::<Value<'_>>()?.text() == Some("error");
+                    continue;
+                }
+                "Checksum" => {
+                    let Value::Map(checksums) = members.next_value()? else { continue };
+                    for (name, value) in checksums {
+                        if let Some(algorithm) = of_aws(&name) {
+                            object.stored.push((algorithm, value));
+                        } else if name == "ChecksumType" {
+                            object.checksum_type = value;
+                        }
+                    }
+                    continue;
+                }
+                "ObjectParts" => {
+                    let Value::Map(parts) = members.next_value()? else { continue };
+                    let count = parts.into_iter().find(|(name, _)| name == "TotalPartsCount");
+                    if let Some((_, Value::Whole(count))) = count {
+                        object.parts = Some(count);
+                    }
                     continue;
                 }
                 "Hashes" => {
