@@ -167,8 +167,8 @@ pub struct Sum {
     ///
     /// gnu and tag are the lines of --untagged and --tag. hashdeep, md5deep, bagit and sfv (CRC-32)
     /// are the lists of these tools. csv has a header, then rows of path, size, modified and
-    /// digests. json is one array of objects, jsonl one object a line. docs/formats.md describes
-    /// the limits of each.
+    /// digests; tsv has tabs instead of commas. wheel is RECORD of a Python package. json is one
+    /// array of objects, jsonl one object a line. docs/formats.md describes the limits of each.
     #[arg(
         long,
         value_name = "FORMAT",
@@ -208,7 +208,7 @@ pub struct Sum {
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
 
-    /// Write each digest beside its file, as NAME.md5 or NAME.sha256.
+    /// Write each digest beside its file, as NAME.md5.
     ///
     /// Side files are lines of md5sum. An existing side file is never replaced, and its file is not
     /// read. `lanesum check --side-files DIR` checks them.
@@ -299,7 +299,7 @@ pub struct Check {
     #[arg(long, conflicts_with = "root")]
     pub beside: bool,
 
-    /// Check the side files in DIR: NAME.md5 or NAME.sha256 beside NAME.
+    /// Check the side files in DIR, as NAME.md5 beside NAME.
     ///
     /// A side file has the digest of its file, alone or as a line. Its extension is the name of an
     /// algorithm, and `.txt` may follow. Lists with other names are read as with --beside. Files
@@ -314,9 +314,8 @@ pub struct Check {
 
     /// Read the lists in this format.
     ///
-    /// By default, each list is recognized by its start. s3 is the output of `aws s3api`
-    /// (list-objects-v2, head-object, get-object-attributes), `rclone lsjson --hash` and `mc ls
-    /// --json`.
+    /// By default, each list is recognized by its start. s3 is the output of `aws s3api`, `rclone
+    /// lsjson` and `mc ls`. docs/formats.md describes all formats.
     #[arg(long, value_name = "FORMAT", value_parser = formats(|_| true), ignore_case = true)]
     pub from: Option<Kind>,
 

@@ -171,6 +171,11 @@ pub(crate) const LONGEST_DIGEST: usize = {
     longest
 };
 
+/// Returns the letters and digits of a name in lower case.
+fn letters_of(name: &str) -> impl Iterator<Item = u8> {
+    name.bytes().filter(|byte| !b"-_ ".contains(byte)).map(|byte| byte.to_ascii_lowercase())
+}
+
 impl Algorithm {
     const fn description(self) -> &'static Description {
         &TABLE[self as usize]
@@ -256,6 +261,15 @@ impl Algorithm {
             TakesKey::No => None,
             TakesKey::Optional(len) | TakesKey::Required(len) => Some(len),
         }
+    }
+
+    /// Returns the algorithm that other programs call so: a name, alias or tag in any case, with or
+    /// without dashes, as `SHA-256` and `xxh3_64`.
+    pub(crate) fn called(name: &str) -> Option<Self> {
+        let names = |it: Self| it.aliases().iter().copied().chain([it.name()]).chain(it.tags());
+        Self::ALL
+            .into_iter()
+            .find(|&it| names(it).any(|known| letters_of(known).eq(letters_of(name))))
     }
 
     pub(crate) fn is_identified_without_key(&self) -> bool {

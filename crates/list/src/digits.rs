@@ -30,6 +30,36 @@ pub(crate) fn read(algorithm: Algorithm, digits: &[u8], base64: bool) -> Option<
     Digest::new(algorithm, &bytes[..decoded])
 }
 
+/// Reads a digest behind the name of its algorithm: `md5:` of many services, `sha256-` of SRI,
+/// `sha256=` of wheels, `sha2:` of iRODS. Base64 may lack its padding.
+///
+/// Returns `None` if the text does not begin with the name of an algorithm.
+///
+/// # Errors
+///
+/// Fails with the algorithm if its digits are invalid.
+pub(crate) fn named(text: &[u8]) -> Option<Result<Digest, Algorithm>> {
+    // Names of algorithms may have a dash, and base64 ends with equals signs.
+    let (algorithm, end) = b":=-".iter().find_map(|&separator| {
+        let end = memchr::memchr(separator, text)?;
+        let algorithm = match str::from_utf8(&text[..end]).ok()? {
+            "sha2" => Algorithm::Sha256,
+            name => Algorithm::called(name)?,
+        };
+        Some((algorithm, end))
+    })?;
+    Some(read_unpadded(algorithm, &text[end + 1..]).ok_or(algorithm))
+}
+
+/// Like [`read`], with base64 that may lack its padding.
+pub(crate) fn read_unpadded(algorithm: Algorithm, digits: &[u8]) -> Option<Digest> {
+    read(algorithm, digits, true).or_else(|| {
+        let padding = (4 - digits.len() % 4) % 4;
+        let is_short = digits.len() < 4 * algorithm.digest_len().div_ceil(3);
+        read(algorithm, &[digits, &b"==="[..padding]].concat(), true).filter(|_| is_short)
+    })
+}
+
 /// Appends the digits of a digest.
 pub(crate) fn write(out: &mut Vec<u8>, digest: &Digest, base64: bool) {
     if base64 { digest.write_base64(out) } else { digest.write_hex(out) }
@@ -61,6 +91,31 @@ mod tests {
         assert_eq!(read(Algorithm::Md5, EMPTY_BASE64, false), None);
         for short in 0..EMPTY_BASE64.len() {
             assert_eq!(read(Algorithm::Md5, &EMPTY_BASE64[..short], true), None, "{short}");
+        }
+    }
+
+    #[test]
+    fn a_digest_may_follow_the_name_of_its_algorithm() {
+        let md5 = Digest::from_hex(Algorithm::Md5, EMPTY_HEX).unwrap();
+        for text in [
+            "md5:d41d8cd98f00b204e9800998ecf8427e",
+            "MD5:D41D8CD98F00B204E9800998ECF8427E",
+            "md5=1B2M2Y8AsgTpgAmY7PhCfg",
+            "md5-1B2M2Y8AsgTpgAmY7PhCfg==",
+        ] {
+            assert_eq!(named(text.as_bytes()), Some(Ok(md5)), "{text}");
+        }
+        let sha256 = "47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU";
+        for text in [format!("sha2:{sha256}="), format!("SHA-256={sha256}")] {
+            let found = named(text.as_bytes()).unwrap().unwrap();
+            assert_eq!(found.algorithm(), Algorithm::Sha256, "{text}");
+        }
+        for (text, wrong) in [("md5:d41d8cd98f00", Algorithm::Md5), ("sha256-", Algorithm::Sha256)]
+        {
+            assert_eq!(named(text.as_bytes()), Some(Err(wrong)), "{text}");
+        }
+        for text in ["", ":", "md5", "md6:d41d8cd98f00b204e9800998ecf8427e", "a b-c"] {
+            assert_eq!(named(text.as_bytes()), None, "{text}");
         }
     }
 

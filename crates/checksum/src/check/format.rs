@@ -79,6 +79,9 @@ fn of_list(list: &List, head: &[u8], options: &Options) -> FormatOfList {
                     drop(json);
                     FormatOfList::from(of_s3() as Box<dyn Format>)
                 }
+                Some(wheel) if of_wheel(list).is_some() => {
+                    FormatOfList { format: wheel, folder: of_wheel(list) }
+                }
                 found => match side(list, head, found.as_deref(), options) {
                     Some(side) => FormatOfList::from(Box::new(side) as Box<dyn Format>),
                     None => {
@@ -88,6 +91,14 @@ fn of_list(list: &List, head: &[u8], options: &Options) -> FormatOfList {
             },
         },
     }
+}
+
+/// Returns the directory of the names if the list is RECORD of an installed Python package.
+fn of_wheel(list: &List) -> Option<PathBuf> {
+    let List::Path(path) = list else { return None };
+    let folder = path.parent().filter(|_| path.ends_with("RECORD"))?;
+    let is_info = folder.extension().is_some_and(|extension| extension == "dist-info");
+    folder.parent().filter(|_| is_info).map(Path::to_owned)
 }
 
 /// Returns the format of a side file: a digest without a name or, with [`Options::side_files`], any

@@ -342,7 +342,8 @@ fn ambiguous_untagged_lines_give_a_hint() {
     let told = |taken_for, is| {
         format!(
             "lanesum: list: no untagged line matches as {taken_for}\n\
-             hint: if the lines are {is}: -a {is}\n"
+             hint: if the lines are {is}: -a {is}{}\n",
+            if is == "xxh3-64" { "; if the lines are crc64nvme: -a crc64nvme" } else { "" }
         )
     };
     for (taken_for, is) in [("sha256", "blake3"), ("md5", "xxh128"), ("xxh64", "xxh3-64")] {

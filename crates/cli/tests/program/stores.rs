@@ -48,3 +48,30 @@ fn composite_checksums_are_compared() {
     folder.write("t/a", "abd");
     assert_eq!(folder.run("compare list t").status.code(), Some(1));
 }
+
+#[test]
+fn tables_of_services_are_checked() {
+    for list in [
+        format!("id\tfilename\tmd5\tsize\tstate\nu1\ta\t{ABC}\t3\treleased\n"),
+        format!("Hash,Path\n{ABC},a\n"),
+        format!("file_name;checksum\na;md5:{ABC}\n"),
+        format!("md5:{ABC}  a\n"),
+        "sha256-ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=  a\n".to_owned(),
+        "x.pyc,,\na,sha256=ungWv48Bz-pBQUDeXa4iI7ADYaOWF3qctBD_YfIAFa0,3\n".to_owned(),
+        format!("\"b\",\"a\",\"3\",\"2026-11-28T00:00:00.000Z\",\"{ABC}\"\n"),
+    ] {
+        assert_proves("", &list);
+    }
+}
+
+#[test]
+fn the_record_of_a_package_names_files_beside_its_directory() {
+    let folder = Folder::new();
+    folder.write("site/p/a", "abc");
+    let row = "p/a,sha256=ungWv48Bz-pBQUDeXa4iI7ADYaOWF3qctBD_YfIAFa0,3\n";
+    folder.write("site/p-1.dist-info/RECORD", row);
+    let run = folder.run("check site/p-1.dist-info/RECORD");
+    expect(&run, 0, "p/a: OK\n", "");
+    folder.write("RECORD", row);
+    expect(&folder.run("check --root site RECORD"), 0, "p/a: OK\n", "");
+}

@@ -98,6 +98,7 @@ impl Gnu {
         let name = text.name(name)?;
         Some(match said {
             Said::Digest(digest) => line::line((name, digest), false),
+            Said::Named(digest) => line::line((name, digest), true),
             Said::Etag(_) if begins_with_part_size(&name) => Line::Wrong(Wrong::PartSize),
             Said::Etag(etag) => {
                 let record = Record { name, etag: Some(etag), ..Record::default() };
@@ -175,6 +176,8 @@ enum Form {
 #[derive(Clone, Copy, Debug)]
 enum Said {
     Digest(Digest),
+    /// A digest with its algorithm before it: `sha256:...`.
+    Named(Digest),
     /// An ETag of several parts.
     Etag(Etag),
 }
@@ -205,8 +208,12 @@ fn read<'a>(
     let digest = untagged.iter().find_map(|algorithm| digits::read(algorithm, digits, is_lenient));
     let said = match digest {
         Some(digest) => Said::Digest(digest),
-        None if is_lenient && tagged.contains(Algorithm::Md5) => Said::Etag(etag(digits)?),
-        None => return None,
+        None if !is_lenient => return None,
+        None => match digits::named(digits) {
+            Some(Ok(digest)) if tagged.contains(digest.algorithm()) => Said::Named(digest),
+            _ if tagged.contains(Algorithm::Md5) => Said::Etag(etag(digits)?),
+            _ => return None,
+        },
     };
     let rest = &text[end + 1..];
     let reads_as = match rest {

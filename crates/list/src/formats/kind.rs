@@ -4,7 +4,8 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::{
-    BagIt, CannotHold, Csv, Format, Gnu, Hashdeep, Invocation, Json, Md5deep, Mixed, S3, Sfv, Tag,
+    BagIt, CannotHold, Csv, Format, Gnu, Hashdeep, Inventory, Invocation, Json, Md5deep, Mixed, S3,
+    Sfv, Tag, Wheel,
 };
 use crate::{Algorithm, Algorithms, Dialect, Ending};
 
@@ -82,12 +83,18 @@ kinds! {
     Sfv { name: "sfv", algorithms: &[Algorithm::Crc32] }
     /// [`Csv`].
     Csv { name: "csv", has_header: true, has_sizes: true, has_times: true, has_base64: true }
+    /// [`Csv`] with tabs.
+    Tsv { name: "tsv", has_header: true, has_sizes: true, has_times: true, has_base64: true }
     /// [`Json`] as one array.
     Json { name: "json", has_sizes: true, has_times: true, has_base64: true }
     /// [`Json`] with one object per line.
     JsonLines { name: "jsonl", has_sizes: true, has_times: true, has_base64: true }
+    /// [`Wheel`].
+    Wheel { name: "wheel", algorithms: &[Algorithm::Sha256], has_sizes: true }
     /// [`S3`], which can only be read.
     S3 { name: "s3", is_written: false }
+    /// [`Inventory`], which can only be read.
+    Inventory { name: "s3-inventory", is_written: false }
 }
 
 /// The settings to write a list with.
@@ -171,9 +178,11 @@ impl Kind {
             Self::Md5deep => Box::new(Md5deep::new(dialect)),
             Self::BagIt => Box::new(BagIt::new(dialect)),
             Self::Sfv => Box::new(Sfv::new(dialect)),
-            Self::Csv => Box::new(Csv::new(dialect)),
+            Self::Csv | Self::Tsv => Box::new(Csv::new(dialect)),
             Self::Json | Self::JsonLines => Box::new(Json::lines(dialect)),
+            Self::Wheel => Box::new(Wheel::new(dialect)),
             Self::S3 => Box::new(S3::new(dialect)),
+            Self::Inventory => Box::new(Inventory::new(dialect)),
         }
     }
 
@@ -193,15 +202,16 @@ impl Kind {
         }
         let format: Box<dyn Format> = match self {
             Self::Csv => Box::new(Csv::new(dialect).writing(algorithms, size, modified)),
+            Self::Tsv => {
+                Box::new(Csv::new(dialect).with_tabs().writing(algorithms, size, modified))
+            }
             Self::Json => Box::new(Json::array(dialect).writing(size, modified)),
             Self::JsonLines => Box::new(Json::lines(dialect).writing(size, modified)),
             Self::Hashdeep => {
                 let invocation = layout.invocation.clone();
                 Box::new(Hashdeep::new(dialect).writing(algorithms, invocation))
             }
-            Self::Gnu | Self::Tag | Self::Md5deep | Self::BagIt | Self::Sfv | Self::S3 => {
-                self.reader(dialect)
-            }
+            _ => self.reader(dialect),
         };
         format.can_hold(algorithms)?;
         Ok(format)
@@ -244,10 +254,11 @@ pub fn recognise(head: &[u8], dialect: Dialect) -> Option<Box<dyn Format>> {
     if dialect.ending() == Ending::Nul {
         return Some(mixed()).filter(|it| it.detect(head));
     }
-    // A line of md5deep may look like one with a checksum that has as many digits as the size.
-    let kinds = [Kind::Hashdeep, Kind::Md5deep];
+    // A line of md5deep may look like one with a checksum that has as many digits as the size. A
+    // row of a wheel starts with the name, and only it has a digest in its second cell.
+    let kinds = [Kind::Hashdeep, Kind::Md5deep, Kind::Wheel];
     // A line of SFV starts with the name, which can look like any other format.
-    let others = [Kind::Sfv, Kind::JsonLines, Kind::Csv];
+    let others = [Kind::Sfv, Kind::JsonLines, Kind::Csv, Kind::Inventory];
     let formats = kinds.map(|kind| kind.reader(dialect)).into_iter().chain([mixed()]);
     let mut formats = formats.chain(others.map(|kind| kind.reader(dialect)));
     let found = formats.find(|format| format.detect(head));
@@ -297,7 +308,7 @@ mod tests {
             (
                 Dialect::any().in_base64(),
                 "kAFQmDzST7DWlj99KOF/cg==",
-                &[Kind::Gnu, Kind::Tag, Kind::Csv, Kind::Json, Kind::JsonLines],
+                &[Kind::Gnu, Kind::Tag, Kind::Csv, Kind::Tsv, Kind::Json, Kind::JsonLines],
             ),
         ] {
             let mut layout = Layout::new(Algorithm::Md5.into());
@@ -328,6 +339,9 @@ mod tests {
             ("\r\n; comment\n".to_owned(), "Sfv"),
             ("\npath,md5\n".to_owned(), "Csv"),
             ("path;md5\n".to_owned(), "Csv"),
+            ("path\tmd5\n".to_owned(), "Csv"),
+            (format!("a,md5={md5},3\n"), "Wheel"),
+            (format!("\"b\",\"a\",\"3\",\"{md5}\"\n"), "Inventory"),
             ("{\"path\":".to_owned(), "Json"),
             ("[\n{".to_owned(), "Json"),
         ] {

@@ -12,6 +12,8 @@
 //! | [`Csv`] | `name,3,2023-11-14T22:13:20Z,900150983cd24fb0d6963f7d28e17f72`, under a header | spreadsheets, databases |
 //! | [`Json`] | `{"path":"name","size":3,"md5":"900150983cd24fb0d6963f7d28e17f72"}` | programs |
 //! | [`Side`] | `900150983cd24fb0d6963f7d28e17f72` | Picard, Maven |
+//! | [`Wheel`] | `name,sha256=ungWv48Bz-pBQUDeXa4iI7ADYaOWF3qctBD_YfIAFa0,3` | pip |
+//! | [`Inventory`] | read only | S3 Inventory |
 //! | [`S3`] | read only | `aws s3api`, `rclone lsjson`, `mc ls --json` |
 //!
 //! A [`Kind`] names a format, and [`recognise`] detects the format of a list.
@@ -19,10 +21,12 @@
 mod bagit;
 mod cannot;
 mod csv;
+mod digests;
 mod escape;
 mod foreign;
 mod gnu;
 mod hashdeep;
+mod inventory;
 mod json;
 mod kind;
 mod line;
@@ -32,6 +36,7 @@ mod s3;
 mod sfv;
 mod side;
 mod tag;
+mod wheel;
 mod wrong;
 
 use std::fmt;
@@ -43,6 +48,7 @@ pub use cannot::CannotHold;
 pub use csv::{Csv, write_cell};
 pub use gnu::Gnu;
 pub use hashdeep::{Hashdeep, Invocation};
+pub use inventory::Inventory;
 pub use json::Json;
 pub use kind::{Kind, Layout, UnknownKind, recognise};
 pub use md5deep::Md5deep;
@@ -51,6 +57,7 @@ pub use s3::S3;
 pub use sfv::Sfv;
 pub use side::{Side, side_file};
 pub use tag::Tag;
+pub use wheel::Wheel;
 pub use wrong::Wrong;
 
 /// A format of lists: how records are written and read.

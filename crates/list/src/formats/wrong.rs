@@ -22,7 +22,10 @@ pub enum Wrong {
     #[error("the header needs one column {0:?}")]
     Header(&'static str),
     /// The header has no column of file names.
-    #[error("no column \"path\" in the header (or filename, file, name), separated by commas")]
+    #[error(
+        "no column \"path\" in the header (or filename, file, name), separated by commas, tabs or \
+         semicolons"
+    )]
     NoPath,
     /// The header has no column of digests or sizes.
     #[error("no column of the header is a digest or a size")]

@@ -1,24 +1,30 @@
-//! CSV (RFC 4180) with a header: `path,size,modified,md5`.
+//! Tables with a header: CSV (RFC 4180) such as `path,size,modified,md5`, and TSV, the same with
+//! tabs.
 //!
-//! Columns are found by name, in any order, and unknown columns are ignored. `Get-FileHash |
-//! Export-Csv` of PowerShell has a column with the algorithm of the digest. A cell that contains a
-//! comma, a quotation mark or a line end is quoted, so a record may span several lines. File names
-//! are bytes here as well, because RFC 4180 does not require UTF-8.
+//! Columns are found by name ([`titles`]), in any order, and unknown columns are ignored.
+//! `Get-FileHash | Export-Csv` of PowerShell has a column with the algorithm of the digest. A cell
+//! that contains a separator, a quotation mark or a line end is quoted, so a record may span
+//! several lines. File names are bytes here as well, because RFC 4180 does not require UTF-8.
+//!
+//! The separator of a list is that of its header: a comma, a tab or a semicolon.
+
+pub(super) mod rows;
+mod titles;
 
 use std::borrow::Cow;
 
-use csv_core::{ReadRecordResult, Reader};
-
 use super::line::{self, is_blank, without_return};
-use super::{CannotHold, Format, Line, Mixed, Wrong, cannot};
+use super::{CannotHold, Format, Line, Mixed, Wrong, cannot, digests};
 use crate::{Algorithm, Algorithms, Dialect, Record, Time, digits};
+use rows::Rows;
+use titles::{Column, is_unknown};
 
 const NAME: &str = "csv";
 
-/// The accepted titles of the column of file names. The first one is written.
-const PATH: [&str; 4] = ["path", "filename", "file", "name"];
+/// The separators of tables, the likely ones first.
+const SEPARATORS: [u8; 3] = *b",\t;";
 
-/// A list in CSV.
+/// A list in CSV or TSV.
 ///
 /// ```
 /// use lanesum_list::formats::{Csv, Format, Line};
@@ -43,15 +49,8 @@ pub struct Csv {
     algorithms: Algorithms,
     writes_size: bool,
     writes_modified: bool,
-    /// Whether the last bytes read end within quotation marks.
-    is_quoted: bool,
-    /// Whether the last bytes read end with a newline.
-    is_ended: bool,
+    rows: Rows,
     header: Header,
-    reader: Reader,
-    /// The joined cells of a record, and the end of each cell.
-    cells: Vec<u8>,
-    ends: Vec<usize>,
 }
 
 /// The header, which is the first record.
@@ -61,28 +60,6 @@ enum Header {
     Columns(Vec<Column>),
     /// The header is invalid and was reported, so no record can be read.
     Wrong,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Column {
-    Path,
-    Size,
-    Modified,
-    Digest(Algorithm),
-    /// The algorithm of the digest in the column `Hash`.
-    Algorithm,
-    Hash,
-    Other,
-}
-
-impl Column {
-    /// The error if one of two columns that belong together is missing or repeated.
-    const fn alone(self) -> Self {
-        match self {
-            Self::Algorithm | Self::Hash => Self::Other,
-            other => other,
-        }
-    }
 }
 
 /// Words that the title of a column of digests or sizes may contain.
@@ -114,13 +91,16 @@ impl Csv {
             algorithms: Algorithms::NONE,
             writes_size: false,
             writes_modified: false,
-            is_quoted: false,
-            is_ended: true,
+            rows: Rows::new(NAME),
             header: Header::Unread,
-            reader: Reader::new(),
-            cells: Vec::new(),
-            ends: Vec::new(),
         }
+    }
+
+    /// Returns the format with tabs instead of commas, which is TSV.
+    #[must_use]
+    pub fn with_tabs(mut self) -> Self {
+        self.rows.set_separator(b'\t');
+        self
     }
 
     /// Returns the format with the columns to write.
@@ -129,89 +109,24 @@ impl Csv {
         Self { algorithms, writes_size: size, writes_modified: modified, ..self }
     }
 
-    /// Splits a record into its cells. Returns whether it is valid.
-    fn split(&mut self, text: &[u8], cells: usize) -> Result<(), Wrong> {
-        let Self { reader, .. } = self;
-        // Room for one more cell than a valid record has.
-        if self.cells.len() <= text.len() {
-            self.cells.resize(text.len() + 1, 0);
-        }
-        self.ends.resize(cells + 1, 0);
-        let (mut result, taken, bytes, mut count) =
-            reader.read_record(text, &mut self.cells, &mut self.ends);
-        let mut is_whole = taken == text.len();
-        if result == ReadRecordResult::InputEmpty {
-            let (room, ends) = (&mut self.cells[bytes..], &mut self.ends[count..]);
-            let more;
-            (result, _, _, more) = reader.read_record(b"\n", room, ends);
-            count += more;
-            is_whole = true;
-        }
-        self.ends.truncate(count);
-        match result {
-            ReadRecordResult::Record if is_whole => return Ok(()),
-            _ => *reader = Reader::new(),
-        }
-        match result {
-            ReadRecordResult::OutputEndsFull => {
-                Err(Wrong::Columns { found: count, expected: cells })
+    /// Reads the header, and sets the separator.
+    ///
+    /// # Errors
+    ///
+    /// Fails with the error for the separator that the list seems to have.
+    fn read_header(&mut self, text: &[u8]) -> Result<Vec<Column>, Wrong> {
+        let mut error = Wrong::NoPath;
+        for separator in SEPARATORS {
+            let separators = memchr::memchr_iter(separator, text).count();
+            self.rows.set_separator(separator);
+            self.rows.split(text, 1 + separators)?;
+            match titles::columns(&self.rows, self.dialect.tagged) {
+                Ok(columns) => return Ok(columns),
+                Err(wrong) if separators > 0 && error == Wrong::NoPath => error = wrong,
+                Err(_) => {}
             }
-            ReadRecordResult::InputEmpty => Err(Wrong::CutOff),
-            _ => Err(Wrong::Form(NAME)),
         }
-    }
-
-    fn cell(&self, index: usize) -> &[u8] {
-        let start = if index == 0 { 0 } else { self.ends[index - 1] };
-        &self.cells[start..self.ends[index]]
-    }
-
-    /// Returns the columns of a header.
-    fn columns(&mut self, text: &[u8]) -> Result<Vec<Column>, Wrong> {
-        self.split(text, 1 + memchr::memchr_iter(b',', text).count())?;
-        let columns: Vec<_> = (0..self.ends.len()).map(|index| self.column(index)).collect();
-        let count = |wanted| columns.iter().filter(|&&column| column == wanted).count();
-        match count(Column::Path) {
-            0 => return Err(Wrong::NoPath),
-            1 => {}
-            _ => return Err(Wrong::Header("path")),
-        }
-        let has_pair = count(Column::Algorithm) == 1 && count(Column::Hash) == 1;
-        let says = |column: &Column| matches!(column, Column::Size | Column::Digest(_));
-        if !has_pair && !columns.iter().any(says) {
-            return Err(Wrong::NothingInHeader);
-        }
-        let mut known = [Column::Size, Column::Modified].into_iter().zip(["size", "modified"]);
-        if let Some((_, name)) = known.find(|&(column, _)| count(column) > 1) {
-            return Err(Wrong::Header(name));
-        }
-        match Algorithm::ALL.into_iter().find(|&it| count(Column::Digest(it)) > 1) {
-            Some(twice) => Err(Wrong::Header(twice.name())),
-            None if has_pair => Ok(columns),
-            None => Ok(columns.into_iter().map(Column::alone).collect()),
-        }
-    }
-
-    fn column(&self, index: usize) -> Column {
-        let Ok(name) = str::from_utf8(self.cell(index).trim_ascii()) else { return Column::Other };
-        match &*name.to_ascii_lowercase() {
-            path if PATH.contains(&path) => Column::Path,
-            "size" => Column::Size,
-            "modified" | "mtime" => Column::Modified,
-            "algorithm" => Column::Algorithm,
-            "hash" => Column::Hash,
-            other => match other.parse() {
-                Ok(algorithm) if self.dialect.tagged.contains(algorithm) => {
-                    Column::Digest(algorithm)
-                }
-                _ => Column::Other,
-            },
-        }
-    }
-
-    fn algorithm(&self, name: &[u8]) -> Option<Algorithm> {
-        let name = str::from_utf8(name).ok()?.trim().to_ascii_lowercase();
-        name.parse().ok().filter(|&it| self.dialect.tagged.contains(it))
+        Err(error)
     }
 
     /// Returns whether a list of unknown format starts like a table with an unknown or missing
@@ -244,55 +159,66 @@ impl Csv {
         b",;\t".iter().any(is_table) && !lines().any(is_line)
     }
 
-    fn read(&mut self, text: &[u8], columns: &[Column]) -> Result<Record<'static>, Wrong> {
-        self.split(text, columns.len())?;
-        let (found, expected) = (self.ends.len(), columns.len());
-        if found != expected {
-            return Err(Wrong::Columns { found, expected });
-        }
-        if !self.is_ended && found > 1 && self.cell(found - 1).is_empty() {
-            // A record truncated after a comma would look like one with an empty last cell.
-            return Err(Wrong::CutOff);
-        }
+    fn read(&mut self, text: &[u8], columns: &[Column]) -> Result<(Record<'static>, bool), Wrong> {
+        self.rows.split_exactly(text, columns.len())?;
         let mut record = Record::default();
+        // The list names the algorithms, except of a bare digest in a column without an algorithm.
+        let mut is_tagged = true;
         let of_hash = columns.iter().position(|&column| column == Column::Algorithm);
-        for (index, column) in columns.iter().enumerate() {
-            let cell = self.cell(index);
-            match *column {
-                Column::Path => record.name = Cow::Owned(cell.to_vec()),
+        for (column, cell) in columns.iter().zip(self.rows.cells()) {
+            let digest = match *column {
+                Column::Path => {
+                    record.name = Cow::Owned(cell.to_vec());
+                    continue;
+                }
                 // An empty cell means unknown.
-                _ if cell.is_empty() => {}
-                Column::Size => record.size = Some(line::number(cell).ok_or(Wrong::Size)?),
+                _ if is_unknown(cell) => continue,
+                Column::Size => {
+                    record.size = Some(line::number(cell).ok_or(Wrong::Size)?);
+                    continue;
+                }
                 Column::Modified => {
                     let time = Time::from_rfc3339(cell).ok_or(Wrong::Modified)?;
                     record.times.modified = Some(time);
+                    continue;
                 }
-                Column::Digest(it) => {
-                    let digest = digits::read(it, cell, true).ok_or(Wrong::Digest(it))?;
-                    record.digests.push(digest);
-                }
-                Column::Hash => {
-                    let name = of_hash.map_or(&b""[..], |index| self.cell(index));
-                    let it = self.algorithm(name).ok_or(Wrong::Algorithm)?;
-                    let digest = digits::read(it, cell, true).ok_or(Wrong::Digest(it))?;
-                    record.digests.push(digest);
-                }
-                Column::Algorithm | Column::Other => {}
+                Column::Algorithm | Column::Other => continue,
+                Column::Digest(it) => digests::of(it, cell)?,
+                Column::Hash => match of_hash {
+                    Some(index) => {
+                        let name = str::from_utf8(self.rows.cell(index)).unwrap_or_default();
+                        let it = Algorithm::called(name.trim()).ok_or(Wrong::Algorithm)?;
+                        digests::of(it, cell)?
+                    }
+                    None => {
+                        let (digest, is_named) = digests::of_any(cell, self.dialect.untagged)?;
+                        is_tagged &= is_named;
+                        digest
+                    }
+                },
+            };
+            if record.digest(digest.algorithm()).is_some_and(|known| *known != digest) {
+                return Err(Wrong::Digest(digest.algorithm()));
+            }
+            if self.dialect.tagged.contains(digest.algorithm())
+                && record.digest(digest.algorithm()).is_none()
+            {
+                record.digests.push(digest);
             }
         }
         let is_name = !record.name.is_empty() && !record.name.contains(&0);
-        if is_name { Ok(record) } else { Err(Wrong::Name) }
+        if is_name { Ok((record, is_tagged)) } else { Err(Wrong::Name) }
     }
 }
 
 impl Format for Csv {
     fn begin(&self, out: &mut Vec<u8>) {
-        out.extend_from_slice(PATH[0].as_bytes());
-        out.extend_from_slice(if self.writes_size { b",size" } else { b"" });
-        out.extend_from_slice(if self.writes_modified { b",modified" } else { b"" });
-        for algorithm in self.algorithms.iter() {
-            out.push(b',');
-            out.extend_from_slice(algorithm.name().as_bytes());
+        let sizes = self.writes_size.then_some("size").into_iter();
+        let titles = sizes.chain(self.writes_modified.then_some("modified"));
+        out.extend_from_slice(b"path");
+        for title in titles.chain(self.algorithms.iter().map(Algorithm::name)) {
+            out.push(self.rows.separator());
+            out.extend_from_slice(title.as_bytes());
         }
         out.extend_from_slice(b"\r\n");
     }
@@ -306,21 +232,22 @@ impl Format for Csv {
             return Err(CannotHold::EmptyName(NAME));
         }
         cannot::all_of(NAME, record.algorithms(), self.algorithms)?;
-        write_cell(out, &record.name);
+        let separator = self.rows.separator();
+        write_cell_of(out, &record.name, separator);
         if self.writes_size {
-            out.push(b',');
+            out.push(separator);
             if let Some(size) = record.size {
                 line::write_number(out, size);
             }
         }
         if self.writes_modified {
-            out.push(b',');
+            out.push(separator);
             if let Some(modified) = record.times.modified {
                 modified.write_rfc3339(out);
             }
         }
         for algorithm in self.algorithms.iter() {
-            out.push(b',');
+            out.push(separator);
             if let Some(digest) = record.digest(algorithm) {
                 digits::write(out, digest, self.dialect.writes_base64);
             }
@@ -330,26 +257,15 @@ impl Format for Csv {
     }
 
     fn detect(&self, head: &[u8]) -> bool {
-        Self::new(self.dialect).columns(line::first(head, self.dialect.ending)).is_ok()
+        Self::new(self.dialect).read_header(line::first(head, self.dialect.ending)).is_ok()
     }
 
     fn find_end(&mut self, bytes: &[u8]) -> Option<usize> {
-        self.is_ended = false;
-        let mut from = 0;
-        while let Some(found) = self.next_mark(&bytes[from..]) {
-            let at = from + found;
-            if bytes[at] == b'\n' {
-                self.is_ended = true;
-                return Some(at);
-            }
-            self.is_quoted = !self.is_quoted;
-            from = at + 1;
-        }
-        None
+        self.rows.find_end(bytes)
     }
 
     fn next<'a>(&mut self, text: &'a [u8]) -> Line<'a> {
-        if std::mem::take(&mut self.is_quoted) {
+        if self.rows.is_cut() {
             return Line::Wrong(Wrong::CutOff);
         }
         if without_return(text).is_empty() {
@@ -362,7 +278,7 @@ impl Format for Csv {
                 self.header = Header::Unread;
                 Line::Blank
             }
-            Header::Unread => match self.columns(text) {
+            Header::Unread => match self.read_header(text) {
                 Ok(columns) => {
                     self.header = Header::Columns(columns);
                     Line::Blank
@@ -372,19 +288,9 @@ impl Format for Csv {
             Header::Columns(columns) => {
                 let read = self.read(text, &columns);
                 self.header = Header::Columns(columns);
-                read.map_or_else(Line::Wrong, |record| Line::Record { record, is_tagged: true })
+                let line = |(record, is_tagged)| Line::Record { record, is_tagged };
+                read.map_or_else(Line::Wrong, line)
             }
-        }
-    }
-}
-
-impl Csv {
-    /// Returns the position of the next quotation mark or, outside of quotes, of the line end.
-    fn next_mark(&self, bytes: &[u8]) -> Option<usize> {
-        if self.is_quoted {
-            memchr::memchr(b'"', bytes)
-        } else {
-            memchr::memchr2(b'"', b'\n', bytes)
         }
     }
 }
@@ -398,8 +304,13 @@ impl Csv {
 /// assert_eq!(row, br#""a, ""b""""#);
 /// ```
 pub fn write_cell(out: &mut Vec<u8>, cell: &[u8]) {
+    write_cell_of(out, cell, b',');
+}
+
+/// Appends a cell of a table with this separator.
+pub(super) fn write_cell_of(out: &mut Vec<u8>, cell: &[u8], separator: u8) {
     let is_blank_end = |byte: Option<&u8>| byte.is_some_and(|&byte| is_blank(byte));
-    let is_special = |byte: &u8| matches!(byte, b',' | b'"' | b'\r' | b'\n');
+    let is_special = |byte: &u8| *byte == separator || matches!(byte, b'"' | b'\r' | b'\n');
     if !cell.iter().any(is_special) && !is_blank_end(cell.first()) && !is_blank_end(cell.last()) {
         return out.extend_from_slice(cell);
     }
@@ -477,7 +388,7 @@ mod tests {
         let list = format!(
             "#TYPE Microsoft.PowerShell.Commands.FileHashInfo\r\n\
              \"Algorithm\",\"Hash\",\"Path\"\r\n\
-             \"MD5\",\"{}\",\"C:\\a\"\r\n\"SHA384\",\"00\",\"C:\\b\"\r\n",
+             \"MD5\",\"{}\",\"C:\\a\"\r\n\"MD4\",\"00\",\"C:\\b\"\r\n",
             MD5.to_uppercase()
         );
         assert!(Csv::new(Dialect::any()).detect(list.as_bytes()));
@@ -490,8 +401,44 @@ mod tests {
             record.digests[0],
             crate::Digest::from_hex(Algorithm::Md5, MD5.as_bytes()).unwrap()
         );
-        // One of the two cells is empty.
+        // The other column is missing.
         assert!(!Csv::new(Dialect::any()).detect(b"algorithm,path\n"));
+    }
+
+    /// As many services and programs write them.
+    #[test]
+    fn columns_are_found_by_usual_titles() {
+        let abc = crate::Digest::from_hex(Algorithm::Md5, MD5.as_bytes()).unwrap();
+        for (header, row) in [
+            ("path,md5sum", format!("a,{MD5}")),
+            ("File Name;MD5 Checksum", format!("a;{}", MD5.to_uppercase())),
+            ("Hash,Path", format!("{MD5},a")),
+            ("file_name\tchecksum\tfile_size", format!("a\tmd5:{MD5}\t3")),
+            ("id\tfilename\tmd5\tsize\tstate", format!("u\ta\t{MD5}\t3\treleased")),
+            ("Key,name,Content-MD5,Content-Length", "x,a,kAFQmDzST7DWlj99KOF/cg==,3".to_owned()),
+            ("filename,path,md5_base64", "b,a,kAFQmDzST7DWlj99KOF/cg".to_owned()),
+            ("path,algorithm,checksum", format!("a,MD-5,{MD5}")),
+            ("path,file_md5,hash", format!("a,{MD5},{MD5}")),
+        ] {
+            let list = format!("{header}\r\n{row}\r\n");
+            assert!(Csv::new(Dialect::any()).detect(list.as_bytes()), "{list}");
+            let read = read(&list);
+            let [(2, Line::Record { record, .. })] = &*read else { panic!("{list}: {read:?}") };
+            assert_eq!((&*record.name, &*record.digests), (&b"a"[..], &[abc][..]), "{list}");
+        }
+        for (header, row, wrong) in [
+            ("path,checksum", "a,md5:90".to_owned(), Wrong::Digest(Algorithm::Md5)),
+            ("path,checksum", "a,90".to_owned(), Wrong::Algorithm),
+            (
+                "path,md5,hash",
+                format!("a,{MD5},{}", MD5.replace('9', "8")),
+                Wrong::Digest(Algorithm::Md5),
+            ),
+            ("path\tmd5", format!("a,{MD5}"), Wrong::Columns { found: 1, expected: 2 }),
+        ] {
+            let list = format!("{header}\n{row}\n");
+            assert_eq!(read(&list), [(2, Line::Wrong(wrong))], "{list}");
+        }
     }
 
     #[test]
@@ -526,11 +473,11 @@ mod tests {
     fn an_invalid_header_is_reported_once() {
         for (header, wrong) in [
             ("a,md5", Wrong::NoPath),
-            ("path;md5", Wrong::NoPath),
-            ("path,path", Wrong::Header("path")),
+            ("path:md5", Wrong::NoPath),
+            ("path,path,size", Wrong::Header("path")),
             ("path,md5,MD5", Wrong::Header("md5")),
             ("file,size,Size", Wrong::Header("size")),
-            ("name,hash", Wrong::NothingInHeader),
+            ("name;owner", Wrong::NothingInHeader),
         ] {
             let list = format!("{header}\nx,y\nz\n");
             assert_eq!(read(&list), [(1, Line::Wrong(wrong))], "{header}");
