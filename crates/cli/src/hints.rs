@@ -113,7 +113,7 @@ pub fn of_error(error: &(dyn Error + 'static)) -> Option<String> {
 pub const fn of_wrong(wrong: &Wrong) -> Option<&'static str> {
     Some(match wrong {
         Wrong::NothingInHeader => "name the columns md5, sha256 or size, or algorithm and hash",
-        Wrong::NoName => "for the output of `aws s3api head-object`: --name NAME",
+        Wrong::NoName => "for `aws s3api head-object` or a pointer of Git LFS: --name NAME",
         Wrong::NoObject => "check the names of the bucket and the prefix",
         Wrong::PartSize => {
             "`lanesum etag -p SIZE`, with one size, prints lists that can be checked"

@@ -4,7 +4,9 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use lanesum_list::formats::{BagIt, Format, Kind, Mixed, S3, Side, recognise, side_file};
+use lanesum_list::formats::{
+    BagIt, Format, Kind, LfsPointer, Mixed, S3, Side, recognise, side_file,
+};
 use lanesum_list::{Algorithm, Dialect};
 
 use super::{List, Options, Recognition};
@@ -78,6 +80,13 @@ fn of_list(list: &List, head: &[u8], options: &Options) -> FormatOfList {
                 Some(json) if options.name.is_some() && Kind::S3.reader(dialect).detect(head) => {
                     drop(json);
                     FormatOfList::from(of_s3() as Box<dyn Format>)
+                }
+                Some(_)
+                    if options.name.is_some() && Kind::LfsPointer.reader(dialect).detect(head) =>
+                {
+                    let name = options.name.as_deref().unwrap_or_default();
+                    let pointer = LfsPointer::new(dialect).named(name);
+                    FormatOfList::from(Box::new(pointer) as Box<dyn Format>)
                 }
                 Some(wheel) if of_wheel(list).is_some() => {
                     FormatOfList { format: wheel, folder: of_wheel(list) }

@@ -288,7 +288,7 @@ fn lists_of_object_stores_are_checked() {
     let head = format!("{{\"ContentLength\": 3, \"ETag\": \"\\\"{ABC}\\\"\"}}");
     assert_eq!(check(&folder, "--name a", &head), ok);
     let told = "lanesum: list: line 1: no file name: no path, Key or Path\n\
-                hint: for the output of `aws s3api head-object`: --name NAME\n";
+                hint: for `aws s3api head-object` or a pointer of Git LFS: --name NAME\n";
     assert_eq!(check(&folder, "", &head), (Some(1), String::new(), told.into()));
 }
 

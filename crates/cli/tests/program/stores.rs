@@ -75,3 +75,111 @@ fn the_record_of_a_package_names_files_beside_its_directory() {
     folder.write("RECORD", row);
     expect(&folder.run("check --root site RECORD"), 0, "p/a: OK\n", "");
 }
+
+/// As the services print them, without members that do not matter here.
+#[test]
+fn json_of_services_is_checked() {
+    let (md5, crc, sha1) =
+        ("kAFQmDzST7DWlj99KOF/cg==", "Nks/tw==", "a9993e364706816aba3e25717850c26c9cd0d89d");
+    let sha256 = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+    for list in [
+        // gcloud, the API and gsutil's names.
+        format!(
+            r#"[{{"name": "a", "size": 3, "crc32c_hash": "{crc}", "storage_url": "gs://b/a#1"}}]"#
+        ),
+        format!(
+            r#"[{{"url": "gs://b/a#1", "type": "cloud_object", "metadata": {{"name": "a", "md5Hash": "{md5}", "size": "3"}}}}]"#
+        ),
+        format!(
+            r#"{{"kind": "storage#objects", "items": [{{"name": "a", "size": "3", "md5Hash": "{md5}", "crc32c": "{crc}"}}]}}"#
+        ),
+        // Azure.
+        format!(
+            r#"[{{"name": "d", "metadata": {{"hdi_isfolder": "true"}}, "properties": {{"contentLength": 0}}}},
+            {{"deleted": null, "name": "a", "metadata": null, "properties": {{"contentLength": 3,
+            "contentSettings": {{"contentMd5": "{md5}"}}, "etag": "0x8D4B2AE97754E88"}}}}]"#
+        ),
+        // Backblaze.
+        format!(
+            r#"[{{"action": "folder", "fileName": "d/"}}, {{"action": "upload", "fileName": "a", "contentLength": 3, "contentSha1": "unverified:{sha1}"}}]"#
+        ),
+        format!(
+            r#"[{{"fileName": "a", "contentSha1": "none", "fileInfo": {{"large_file_sha1": "{sha1}"}}}}]"#
+        ),
+        // Hugging Face.
+        format!(
+            r#"[{{"type": "directory", "oid": "x", "size": 0, "path": "d"}}, {{"type": "file", "oid": "x", "size": 3, "lfs": {{"oid": "{sha256}", "size": 3, "pointerSize": 130}}, "path": "a"}}]"#
+        ),
+        format!(
+            r#"{{"id": "m", "siblings": [{{"rfilename": "a", "lfs": {{"sha256": "{sha256}"}}}}], "spaces": []}}"#
+        ),
+        // Zenodo, its older API, and its list of files.
+        format!(
+            r#"{{"metadata": {{"creators": [{{"name": "x"}}]}}, "files": [{{"id": "u", "key": "a", "size": 3, "checksum": "md5:{ABC}"}}], "state": "done"}}"#
+        ),
+        format!(r#"[{{"filename": "a", "filesize": 3, "checksum": "{ABC}"}}]"#),
+        format!(
+            r#"{{"enabled": true, "entries": [{{"key": "a", "checksum": "md5:{ABC}"}}], "links": {{}}}}"#
+        ),
+        // figshare.
+        format!(
+            r#"{{"files": [{{"id": 1, "name": "a", "size": 3, "supplied_md5": "", "computed_md5": "{ABC}"}}], "authors": [{{"id": 1}}]}}"#
+        ),
+        // Dataverse.
+        format!(
+            r#"{{"status": "OK", "data": {{"id": 1, "latestVersion": {{"files": [{{"label": "a", "dataFile": {{"filename": "x",
+            "filesize": 3, "md5": "{ABC}", "checksum": {{"type": "MD5", "value": "{ABC}"}}}}}}], "license": {{}}}}}}}}"#
+        ),
+        format!(
+            r#"{{"status": "OK", "data": [{{"label": "a", "dataFile": {{"checksum": {{"type": "SHA-1", "value": "{sha1}"}}}}}}]}}"#
+        ),
+    ] {
+        assert_proves("", &list);
+    }
+}
+
+#[test]
+fn a_directory_of_dataverse_is_a_part_of_the_name() {
+    let folder = Folder::new();
+    folder.write("d/e/a", "abc");
+    let list = format!(
+        r#"{{"data": [{{"label": "a", "directoryLabel": "d/e", "dataFile": {{"md5": "{ABC}"}}}}]}}"#
+    );
+    expect(&folder.run_with_stdin("check", list), 0, "d/e/a: OK\n", "");
+}
+
+#[test]
+fn a_page_of_a_service_is_not_the_whole_list() {
+    let folder = Folder::new();
+    folder.write("a", "abc");
+    let item = format!(r#"{{"name": "a", "size": "3", "md5Hash": "{ABC}"}}"#);
+    for (list, words) in [
+        (format!(r#"{{"items": [{item}], "nextPageToken": "x"}}"#), "the list is truncated"),
+        (format!(r#"{{"nextPageToken": "x", "items": [{item}]}}"#), "the list is truncated"),
+        (format!(r#"{{"prefixes": ["d/"], "items": [{item}]}}"#), "leaves out objects"),
+        (format!(r#"{{"items": [{item}], "files": [{item}]}}"#), "objects outside of one array"),
+        (format!(r#"{{"data": {{"latestVersion": {{"files": [{item}]}}"#), "cut off"),
+        (
+            format!(r#"{{"data": {{"latestVersion": {{"files": [{item}]}}, x}}}}"#),
+            "not a JSON object",
+        ),
+        (r#"{"files": [{"key": "a", "checksum": "md5:90"}]}"#.to_owned(), "invalid md5 digest"),
+        (r#"{"files": [{"key": "a", "checksum": "md6:90"}]}"#.to_owned(), "unknown algorithm"),
+        (r#"{"files": [{"key": "a", "checksum": ""}]}"#.to_owned(), "neither a digest nor a size"),
+    ] {
+        let run = folder.run_with_stdin("check", &*list);
+        assert_eq!(run.status.code(), Some(1), "{list}: {run:?}");
+        assert!(text(&run.stderr).contains(words), "{list}: {}", text(&run.stderr));
+    }
+}
+
+#[test]
+fn lists_and_pointers_of_git_lfs_are_checked() {
+    let sha256 = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+    assert_proves("", &format!("{sha256} * a\n"));
+    let pointer =
+        format!("version https://git-lfs.github.com/spec/v1\noid sha256:{sha256}\nsize 3\n");
+    assert_proves("--name a", &pointer);
+    let run = Folder::new().run_with_stdin("check", pointer);
+    assert!(text(&run.stderr).contains("--name NAME"), "{run:?}");
+}

@@ -4,8 +4,8 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::{
-    BagIt, CannotHold, Csv, Format, Gnu, Hashdeep, Inventory, Invocation, Json, Md5deep, Mixed, S3,
-    Sfv, Tag, Wheel,
+    BagIt, CannotHold, Csv, Format, Gnu, Hashdeep, Inventory, Invocation, Json, LfsList,
+    LfsPointer, Md5deep, Mixed, S3, Sfv, Tag, Wheel,
 };
 use crate::{Algorithm, Algorithms, Dialect, Ending};
 
@@ -93,6 +93,10 @@ kinds! {
     Wheel { name: "wheel", algorithms: &[Algorithm::Sha256], has_sizes: true }
     /// [`S3`], which can only be read.
     S3 { name: "s3", is_written: false }
+    /// [`LfsList`], which can only be read.
+    LfsList { name: "git-lfs", is_written: false }
+    /// [`LfsPointer`], which can only be read.
+    LfsPointer { name: "lfs-pointer", is_written: false }
     /// [`Inventory`], which can only be read.
     Inventory { name: "s3-inventory", is_written: false }
 }
@@ -182,6 +186,8 @@ impl Kind {
             Self::Json | Self::JsonLines => Box::new(Json::lines(dialect)),
             Self::Wheel => Box::new(Wheel::new(dialect)),
             Self::S3 => Box::new(S3::new(dialect)),
+            Self::LfsList => Box::new(LfsList::new(dialect)),
+            Self::LfsPointer => Box::new(LfsPointer::new(dialect)),
             Self::Inventory => Box::new(Inventory::new(dialect)),
         }
     }
@@ -256,7 +262,7 @@ pub fn recognise(head: &[u8], dialect: Dialect) -> Option<Box<dyn Format>> {
     }
     // A line of md5deep may look like one with a checksum that has as many digits as the size. A
     // row of a wheel starts with the name, and only it has a digest in its second cell.
-    let kinds = [Kind::Hashdeep, Kind::Md5deep, Kind::Wheel];
+    let kinds = [Kind::Hashdeep, Kind::Md5deep, Kind::Wheel, Kind::LfsList, Kind::LfsPointer];
     // A line of SFV starts with the name, which can look like any other format.
     let others = [Kind::Sfv, Kind::JsonLines, Kind::Csv, Kind::Inventory];
     let formats = kinds.map(|kind| kind.reader(dialect)).into_iter().chain([mixed()]);

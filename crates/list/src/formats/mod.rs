@@ -14,6 +14,7 @@
 //! | [`Side`] | `900150983cd24fb0d6963f7d28e17f72` | Picard, Maven |
 //! | [`Wheel`] | `name,sha256=ungWv48Bz-pBQUDeXa4iI7ADYaOWF3qctBD_YfIAFa0,3` | pip |
 //! | [`Inventory`] | read only | S3 Inventory |
+//! | [`LfsList`], [`LfsPointer`] | read only | Git LFS |
 //! | [`S3`] | read only | `aws s3api`, `rclone lsjson`, `mc ls --json` |
 //!
 //! A [`Kind`] names a format, and [`recognise`] detects the format of a list.
@@ -29,6 +30,7 @@ mod hashdeep;
 mod inventory;
 mod json;
 mod kind;
+mod lfs;
 mod line;
 mod md5deep;
 mod mixed;
@@ -51,6 +53,7 @@ pub use hashdeep::{Hashdeep, Invocation};
 pub use inventory::Inventory;
 pub use json::Json;
 pub use kind::{Kind, Layout, UnknownKind, recognise};
+pub use lfs::{LfsList, LfsPointer};
 pub use md5deep::Md5deep;
 pub use mixed::Mixed;
 pub use s3::S3;

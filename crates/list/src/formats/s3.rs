@@ -75,7 +75,8 @@ impl Format for S3 {
     fn next<'a>(&mut self, text: &'a [u8]) -> Line<'a> {
         let Self { dialect, name, scanner } = self;
         json::read(scanner, text, |object| {
-            let name = if object.key == Value::Nothing { name.take() } else { None };
+            let is_nameless = object.key == Value::Nothing && object.name.is_none();
+            let name = if is_nameless { name.take() } else { None };
             line(object, name, dialect)
         })
     }
@@ -110,8 +111,10 @@ pub(super) fn line<'a>(
     }
     match record(object, name, dialect) {
         // A placeholder for a directory, which object stores do not have.
-        Ok(record) if record.name.ends_with(b"/") && record.size.unwrap_or(0) == 0 => Line::Blank,
-        Ok(record) => Line::Record { record, is_tagged: true },
+        Ok((record, _)) if record.name.ends_with(b"/") && record.size.unwrap_or(0) == 0 => {
+            Line::Blank
+        }
+        Ok((record, is_tagged)) => Line::Record { record, is_tagged },
         Err(wrong) => Line::Wrong(wrong),
     }
 }
@@ -120,27 +123,33 @@ fn record<'a>(
     object: &mut Object<'a>,
     name: Option<Vec<u8>>,
     dialect: &Dialect,
-) -> Result<Record<'a>, Wrong> {
-    let name = match (mem::take(&mut object.key), name) {
+) -> Result<(Record<'a>, bool), Wrong> {
+    let key = match (mem::take(&mut object.key), object.name.take()) {
+        (Value::Nothing, Some((_, name))) => name,
+        (key, _) => key,
+    };
+    let name = match (key, name) {
         (Value::Text(key), _) => json::bytes(key),
         (Value::Nothing, Some(name)) => Cow::Owned(name),
         (Value::Nothing, None) => return Err(Wrong::NoName),
         _ => return Err(Wrong::Name),
     };
+    let name = match object.directory.text() {
+        Some(directory) if !directory.is_empty() => {
+            Cow::Owned([directory.as_bytes(), b"/", &name].concat())
+        }
+        _ => name,
+    };
     if name.is_empty() || name.contains(&0) {
         return Err(Wrong::Name);
     }
-    let mut record = Record {
-        name,
-        etag: object.etag.text().and_then(|etag| Etag::parse(etag.as_bytes())),
-        digests: json::digests(&object.digests, dialect)?,
-        ..Record::default()
-    };
+    let (digests, is_tagged) = json::digests(object, dialect)?;
+    let etag = object.etag.text().and_then(|etag| Etag::parse(etag.as_bytes()));
+    let mut record = Record { name, etag, digests, ..Record::default() };
     record.size = match &object.size {
         // rclone: unknown size.
-        Value::Nothing | Value::MinusOne => None,
-        Value::Whole(size) => Some(*size),
-        _ => return Err(Wrong::Size),
+        Value::MinusOne => None,
+        size => json::size(size)?,
     };
     let time = object.mod_time.text();
     record.times.modified = time.and_then(|time| Time::from_rfc3339(time.as_bytes()));
@@ -156,7 +165,7 @@ fn record<'a>(
             Stored::OfParts(checksum) => record.etag = Some(checksum),
         }
     }
-    Ok(record)
+    Ok((record, is_tagged))
 }
 
 /// A checksum that the store keeps.

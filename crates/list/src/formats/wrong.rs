@@ -45,7 +45,7 @@ pub enum Wrong {
     /// The name is empty, contains a NUL, or is incorrectly encoded.
     #[error("invalid file name")]
     Name,
-    /// The record has no name, as in the output of `aws s3api head-object`.
+    /// The record has no name, as in the output of `aws s3api head-object` and in LFS pointers.
     #[error("no file name: no path, Key or Path")]
     NoName,
     /// The list of the store is empty.
@@ -61,7 +61,7 @@ pub enum Wrong {
     #[error("not a JSON object that describes a file")]
     Json,
     /// There are objects in other members than the one that is read.
-    #[error("objects outside of one array Contents")]
+    #[error("objects outside of one array")]
     OtherObjects,
     /// The program that lists the store reported an error.
     #[error("the program that made the list reports an error here")]

@@ -2,6 +2,7 @@
 //!
 //! A name that is not UTF-8 cannot be a JSON string. It is written in base64 as `path_base64`.
 
+mod members;
 mod object;
 mod scan;
 
@@ -12,8 +13,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use serde::ser::{SerializeMap as _, Serializer as _};
 
-use super::{CannotHold, Format, Line, Wrong, s3};
-use crate::{Algorithms, Dialect, Digest, Digests, Record, Time, digits};
+use super::{CannotHold, Format, Line, Wrong, line, s3};
+use crate::{Algorithm, Algorithms, Dialect, Digests, Record, Time, digits};
 
 pub(super) use object::{Object, Value};
 pub(super) use scan::{Piece, Scanner};
@@ -145,12 +146,15 @@ impl Format for Json {
             if object.path == Value::Nothing && object.path_base64 == Value::Nothing {
                 return s3::line(object, None, &self.dialect);
             }
+            if object.is_no_file {
+                return Line::Blank;
+            }
             if object.key != Value::Nothing {
                 // One file with two names.
                 return Line::Wrong(Wrong::Json);
             }
             record(object, &self.dialect)
-                .map_or_else(Line::Wrong, |record| Line::Record { record, is_tagged: true })
+                .map_or_else(Line::Wrong, |(record, is_tagged)| Line::Record { record, is_tagged })
         })
     }
 
@@ -166,7 +170,10 @@ pub(super) fn read<'a>(
     of_object: impl FnOnce(&mut Object<'a>) -> Line<'a>,
 ) -> Line<'a> {
     match scanner.piece() {
-        Piece::Between => return around(text).map_or(Line::Blank, Line::Wrong),
+        Piece::Between => {
+            let depth = scanner.depth_of_array();
+            return around(text, depth).map_or(Line::Blank, Line::Wrong);
+        }
         Piece::Broken => return Line::Wrong(Wrong::Json),
         Piece::Cut => return Line::Wrong(Wrong::CutOff),
         Piece::Object => {}
@@ -181,14 +188,16 @@ pub(super) fn read<'a>(
     }
 }
 
-/// Returns the error in the text around the objects of a list. Only the enclosing object of a store
-/// can have one.
-fn around(text: &[u8]) -> Option<Wrong> {
+/// Returns the error in the text around the objects of a list. Only the enclosing objects of a
+/// store can have one. `depth` is their number.
+fn around(text: &[u8], depth: u32) -> Option<Wrong> {
     let text = text.trim_ascii();
     // The members before the objects, whose array is cut off here, or the members after the array.
     let members = match (text.first()?, text.strip_prefix(b",")) {
-        (b'{', _) => [text, b"null}"].concat(),
-        (_, Some(members)) if !members.is_empty() => [b"{", members, b"}"].concat(),
+        (b'{', _) => [text, b"null", &b"}".repeat(depth as usize)].concat(),
+        (_, Some(members)) if !members.is_empty() => behind(members, depth),
+        // The ends of the objects inside.
+        (b'}', _) if depth > 1 => behind(text, depth),
         _ => return Some(Wrong::Json),
     };
     let mut object = Object::default();
@@ -200,8 +209,14 @@ fn around(text: &[u8]) -> Option<Wrong> {
     }
 }
 
+/// Returns the members behind the array as an object. Its objects begin before the array.
+fn behind(members: &[u8], depth: u32) -> Vec<u8> {
+    let begin = b"{\"\":".repeat(depth as usize - 1);
+    [&begin, &b"{"[..], members, b"}"].concat()
+}
+
 /// Reads the members that lanesum writes.
-fn record<'a>(object: &mut Object<'a>, dialect: &Dialect) -> Result<Record<'a>, Wrong> {
+fn record<'a>(object: &mut Object<'a>, dialect: &Dialect) -> Result<(Record<'a>, bool), Wrong> {
     let name = match (mem::take(&mut object.path), mem::take(&mut object.path_base64)) {
         (Value::Text(name), Value::Nothing) => bytes(name),
         (Value::Nothing, Value::Text(base64)) => {
@@ -212,19 +227,24 @@ fn record<'a>(object: &mut Object<'a>, dialect: &Dialect) -> Result<Record<'a>, 
     if name.is_empty() || name.contains(&0) {
         return Err(Wrong::Name);
     }
-    let mut record =
-        Record { name, digests: digests(&object.digests, dialect)?, ..Record::default() };
-    record.size = match &object.size {
-        Value::Nothing => None,
-        Value::Whole(size) => Some(*size),
-        _ => return Err(Wrong::Size),
-    };
+    let (digests, is_tagged) = digests(object, dialect)?;
+    let mut record = Record { name, digests, size: size(&object.size)?, ..Record::default() };
     record.times.modified = match &object.modified {
         Value::Nothing => None,
         Value::Text(time) => Some(Time::from_rfc3339(time.as_bytes()).ok_or(Wrong::Modified)?),
         _ => return Err(Wrong::Modified),
     };
-    Ok(record)
+    Ok((record, is_tagged))
+}
+
+/// Reads a number of bytes, which some services write as a string.
+pub(super) fn size(value: &Value<'_>) -> Result<Option<u64>, Wrong> {
+    match value {
+        Value::Nothing => Ok(None),
+        Value::Whole(size) => Ok(Some(*size)),
+        Value::Text(digits) => line::number(digits.as_bytes()).map(Some).ok_or(Wrong::Size),
+        _ => Err(Wrong::Size),
+    }
 }
 
 /// Returns the bytes of a string, borrowed from the list if possible.
@@ -235,35 +255,46 @@ pub(super) fn bytes(text: Cow<'_, str>) -> Cow<'_, [u8]> {
     }
 }
 
-/// Returns the digests in these values, for the algorithms of the dialect.
-pub(super) fn digests(
-    values: &[(crate::Algorithm, Value<'_>)],
-    dialect: &Dialect,
-) -> Result<Digests, Wrong> {
+/// Returns the digests of an object for the algorithms of the dialect, and whether it names their
+/// algorithms.
+pub(super) fn digests(object: &Object<'_>, dialect: &Dialect) -> Result<(Digests, bool), Wrong> {
     let mut digests = Digests::default();
-    for (algorithm, value) in values {
-        let digest: Option<Digest> = match value {
+    for (algorithm, value) in &object.digests {
+        let text = match value {
             Value::Nothing => continue,
-            // rclone writes an empty string for a hash that it did not compute.
-            Value::Text(text) if text.is_empty() => continue,
-            Value::Text(text) => digits::read(*algorithm, text.as_bytes(), true),
-            _ => None,
+            // rclone writes an empty string for a hash that it did not compute, and B2 "none".
+            Value::Text(text) if text.is_empty() || *text == "none" => continue,
+            // B2 did not compare it, but the check does.
+            Value::Text(text) => text.strip_prefix("unverified:").unwrap_or(text),
+            _ => return Err(Wrong::Digest(*algorithm)),
         };
-        let digest = digest.ok_or(Wrong::Digest(*algorithm))?;
-        if digests.iter().any(|it| it.algorithm() == *algorithm) {
-            return Err(Wrong::Json);
-        }
-        if dialect.tagged.contains(*algorithm) {
-            digests.push(digest);
+        let digest = super::digests::of(*algorithm, text.as_bytes())?;
+        match digests.iter().find(|known| known.algorithm() == *algorithm) {
+            Some(known) if *known != digest => return Err(Wrong::Digest(*algorithm)),
+            None if dialect.tagged.contains(*algorithm) => digests.push(digest),
+            _ => {}
         }
     }
-    Ok(digests)
+    match object.hash.text() {
+        Some(hash) if digests.is_empty() && !hash.is_empty() => {
+            let (digest, is_tagged) = match object.hash_type.text() {
+                Some(name) => {
+                    let algorithm = Algorithm::called(name).ok_or(Wrong::Algorithm)?;
+                    (super::digests::of(algorithm, hash.as_bytes())?, true)
+                }
+                None => super::digests::of_any(hash.as_bytes(), dialect.untagged)?,
+            };
+            digests.extend(Some(digest).filter(|it| dialect.tagged.contains(it.algorithm())));
+            Ok((digests, is_tagged))
+        }
+        _ => Ok((digests, true)),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Algorithm, lines};
+    use crate::{Digest, lines};
 
     fn read(list: &str) -> Vec<(u64, Line<'_>)> {
         let mut json = Json::lines(Dialect::any());

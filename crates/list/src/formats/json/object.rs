@@ -7,6 +7,7 @@ use serde::de::{
     self, Deserialize, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor,
 };
 
+use super::members;
 use crate::Algorithm;
 
 /// The relevant members of an object of any program.
@@ -17,6 +18,12 @@ pub(in super::super) struct Object<'a> {
     pub(in super::super) path_base64: Value<'a>,
     /// `Path` of rclone, `Key` of aws, `key` of mc.
     pub(in super::super) key: Value<'a>,
+    /// The name that other services have, with its rank, and the directory of it.
+    pub(in super::super) name: Option<(u8, Value<'a>)>,
+    pub(in super::super) directory: Value<'a>,
+    /// A digest, and its algorithm if it is a member of its own.
+    pub(in super::super) hash: Value<'a>,
+    pub(in super::super) hash_type: Value<'a>,
     pub(in super::super) size: Value<'a>,
     pub(in super::super) modified: Value<'a>,
     /// `ModTime` of rclone. Other programs only have the time when the object was stored.
@@ -44,7 +51,7 @@ pub(in super::super) struct Object<'a> {
 }
 
 /// The value of a member.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(in super::super) enum Value<'a> {
     /// `null`, or a missing member.
     #[default]
@@ -54,16 +61,23 @@ pub(in super::super) enum Value<'a> {
     /// -1, the size that rclone writes for objects without a size.
     MinusOne,
     Is(bool),
-    /// A map with string values, like `Hashes`.
+    /// An object, like `Hashes`.
     Map(Vec<(Cow<'a, str>, Value<'a>)>),
     /// An empty array.
     Empty,
     Other,
 }
 
-impl Value<'_> {
+impl<'a> Value<'a> {
     pub(in super::super) fn text(&self) -> Option<&str> {
         if let Self::Text(text) = self { Some(text) } else { None }
+    }
+
+    /// Returns the value that these names lead to.
+    pub(super) fn at(&self, path: &[&str]) -> Option<&Value<'a>> {
+        let Some((name, path)) = path.split_first() else { return Some(self) };
+        let Self::Map(members) = self else { return None };
+        members.iter().find(|(known, _)| known == name)?.1.at(path)
     }
 }
 
@@ -115,11 +129,11 @@ impl<'de> Visitor<'de> for &mut Object<'de> {
         f.write_str("an object")
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<(), A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<(), A::Error> {
         let object = self;
         // As Get-FileHash of PowerShell writes them.
         let (mut algorithm, mut hash) = (Value::Nothing, Value::Nothing);
-        while let Some(Name(name)) = members.next_key()? {
+        while let Some(Name(name)) = entries.next_key()? {
             let place = match &*name {
                 // As in the `.dir` files of DVC.
                 "path" | "relpath" => &mut object.path,
@@ -133,40 +147,42 @@ impl<'de> Visitor<'de> for &mut Object<'de> {
                 "Hash" => &mut hash,
                 "ChecksumType" => &mut object.checksum_type,
                 "IsDir" | "isDeleteMarker" => {
-                    object.is_no_file |= members.next_value::<Value<'_>>()? == Value::Is(true);
-                    continue;
-                }
-                "type" => {
-                    object.is_no_file |=
-                        members.next_value::<Value<'_>>()?.text() == Some("folder");
+                    object.is_no_file |= entries.next_value::<Value<'_>>()? == Value::Is(true);
                     continue;
                 }
                 "RequestCharged" => {
                     object.is_listing = true;
-                    members.next_value::<IgnoredAny>()?;
+                    entries.next_value::<IgnoredAny>()?;
                     continue;
                 }
-                "Versions" | "DeleteMarkers" | "Contents" => {
-                    let objects = members.next_value::<Value<'_>>()?;
+                "Versions" | "DeleteMarkers" | "Contents" | "items" | "files" | "entries"
+                | "siblings" => {
+                    let objects = entries.next_value::<Value<'_>>()?;
                     object.has_other_objects |= !matches!(objects, Value::Nothing | Value::Empty);
                     continue;
                 }
-                "IsTruncated" | "NextToken" | "NextContinuationToken" | "NextMarker" => {
-                    let more = members.next_value::<Value<'_>>()?;
+                "IsTruncated"
+                | "NextToken"
+                | "NextContinuationToken"
+                | "NextMarker"
+                | "nextMarker"
+                | "nextPageToken"
+                | "has_more" => {
+                    let more = entries.next_value::<Value<'_>>()?;
                     object.is_truncated |= !matches!(more, Value::Nothing | Value::Is(false));
                     continue;
                 }
-                "CommonPrefixes" => {
-                    let prefixes = members.next_value::<Value<'_>>()?;
+                "CommonPrefixes" | "prefixes" => {
+                    let prefixes = entries.next_value::<Value<'_>>()?;
                     object.has_prefixes |= !matches!(prefixes, Value::Nothing | Value::Empty);
                     continue;
                 }
                 "status" => {
-                    object.is_error |= members.next_value::<Value<'_>>()?.text() == Some("error");
+                    object.is_error |= entries.next_value::<Value<'_>>()?.text() == Some("error");
                     continue;
                 }
                 "Checksum" => {
-                    let Value::Map(checksums) = members.next_value()? else { continue };
+                    let Value::Map(checksums) = entries.next_value()? else { continue };
                     for (name, value) in checksums {
                         if let Some(algorithm) = of_aws(&name) {
                             object.stored.push((algorithm, value));
@@ -177,7 +193,7 @@ impl<'de> Visitor<'de> for &mut Object<'de> {
                     continue;
                 }
                 "ObjectParts" => {
-                    let Value::Map(parts) = members.next_value()? else { continue };
+                    let Value::Map(parts) = entries.next_value()? else { continue };
                     let count = parts.into_iter().find(|(name, _)| name == "TotalPartsCount");
                     if let Some((_, Value::Whole(count))) = count {
                         object.parts = Some(count);
@@ -185,7 +201,7 @@ impl<'de> Visitor<'de> for &mut Object<'de> {
                     continue;
                 }
                 "Hashes" => {
-                    if let Value::Map(hashes) = members.next_value()? {
+                    if let Value::Map(hashes) = entries.next_value()? {
                         let known = hashes.into_iter().filter_map(|(name, value)| {
                             of_rclone(&name).map(|algorithm| (algorithm, value))
                         });
@@ -195,11 +211,14 @@ impl<'de> Visitor<'de> for &mut Object<'de> {
                 }
                 name => {
                     if let Some(algorithm) = of_aws(name) {
-                        object.stored.push((algorithm, members.next_value()?));
-                    } else if let Ok(algorithm) = name.parse() {
-                        object.digests.push((algorithm, members.next_value()?));
+                        object.stored.push((algorithm, entries.next_value()?));
+                    } else if members::is_known(name) {
+                        let value = entries.next_value()?;
+                        members::take(object, name, value);
+                    } else if let Some(algorithm) = members::algorithm(name) {
+                        object.digests.push((algorithm, entries.next_value()?));
                     } else {
-                        members.next_value::<IgnoredAny>()?;
+                        entries.next_value::<IgnoredAny>()?;
                     }
                     continue;
                 }
@@ -207,7 +226,7 @@ impl<'de> Visitor<'de> for &mut Object<'de> {
             if *place != Value::Nothing {
                 return Err(de::Error::custom("a member stands there twice"));
             }
-            *place = members.next_value()?;
+            *place = entries.next_value()?;
         }
         if let Some(Ok(algorithm)) = algorithm.text().map(str::parse) {
             object.digests.push((algorithm, hash));

@@ -1,8 +1,8 @@
 //! Finds the ends of file objects in JSON that arrives in pieces.
 //!
 //! There are three layouts: consecutive objects (JSON Lines), one array of objects, and one object
-//! with such an array as its member `Contents`. The text around the objects is split at the
-//! brackets of the array.
+//! with such an array as its member, as `Contents` of S3 and others of [`ARRAYS`]. The text around
+//! the objects is split at the brackets of the array.
 
 /// The kind of the text that ended last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,8 +39,44 @@ enum Before {
     Object,
 }
 
-/// The member whose array holds the objects.
-const CONTENTS: &[u8] = b"Contents";
+/// The members whose arrays hold the objects, each with the members that it is in.
+const ARRAYS: [&[&[u8]]; 8] = [
+    &[b"Contents"],
+    // Google Cloud Storage, Zenodo and figshare, Zenodo, Dataverse, Hugging Face.
+    &[b"items"],
+    &[b"files"],
+    &[b"entries"],
+    &[b"data"],
+    &[b"data", b"files"],
+    &[b"data", b"latestVersion", b"files"],
+    &[b"siblings"],
+];
+
+/// The number of members in the longest of these, and the length of the longest name.
+const DEEPEST: usize = 3;
+const LONGEST: usize = 16;
+
+/// The start of the last string at some depth, and its length.
+#[derive(Clone, Copy, Debug, Default)]
+struct Word {
+    text: [u8; LONGEST],
+    len: usize,
+}
+
+impl Word {
+    fn push(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            if let Some(place) = self.text.get_mut(self.len) {
+                *place = byte;
+            }
+            self.len = self.len.saturating_add(1);
+        }
+    }
+
+    fn is(&self, name: &[u8]) -> bool {
+        self.text.get(..self.len) == Some(name)
+    }
+}
 
 /// Finds the ends of texts.
 #[derive(Clone, Debug)]
@@ -54,9 +90,12 @@ pub(in super::super) struct Scanner {
     is_in_tail: bool,
     is_in_string: bool,
     is_escaped: bool,
-    /// The number of bytes of the last string among the members that match [`CONTENTS`], or `None`
-    /// if the string differs.
-    matched: Option<usize>,
+    /// The last string at each depth outside of arrays, which is the name of the member whose value
+    /// comes next.
+    words: [Word; DEEPEST],
+    /// The number of open arrays around, and the depth of the array of objects.
+    arrays: u32,
+    depth_of_array: u32,
     piece: Option<Piece>,
 }
 
@@ -70,7 +109,9 @@ impl Scanner {
             is_in_tail: false,
             is_in_string: false,
             is_escaped: false,
-            matched: None,
+            words: [Word { text: [0; LONGEST], len: 0 }; DEEPEST],
+            arrays: 0,
+            depth_of_array: 1,
             piece: None,
         }
     }
@@ -122,13 +163,13 @@ impl Scanner {
     /// Skips to the end of a string or of the bytes. Returns the number of bytes skipped.
     fn skip_string(&mut self, bytes: &[u8]) -> usize {
         if std::mem::take(&mut self.is_escaped) {
-            self.matched = None;
             return 1;
         }
         let end = memchr::memchr2(b'"', b'\\', bytes).unwrap_or(bytes.len());
-        if let Some(matched) = self.matched {
-            let is_next = CONTENTS[matched..].starts_with(&bytes[..end]);
-            self.matched = is_next.then_some(matched + end);
+        if let Some(word) = self.word() {
+            // No name has a backslash.
+            let end = bytes.len().min(end + usize::from(bytes.get(end) == Some(&b'\\')));
+            word.push(&bytes[..end]);
         }
         match bytes.get(end) {
             None => return end,
@@ -142,20 +183,23 @@ impl Scanner {
         match byte {
             b'"' => {
                 self.is_in_string = true;
-                // Not within the objects of an array.
-                self.matched = (depth == 1 && !self.has_array).then_some(0);
+                if let Some(word) = self.word() {
+                    *word = Word::default();
+                }
             }
-            b'[' if depth == 1
-                && !self.has_array
-                && !self.is_in_tail
-                && self.matched == Some(CONTENTS.len()) =>
-            {
-                self.is_in_member = true;
+            b'[' if self.is_array_of_objects(depth) => {
+                (self.is_in_member, self.depth_of_array) = (true, depth);
                 self.open_array();
                 return Some(Piece::Between);
             }
-            b'{' | b'[' => self.state = State::InObject(depth.saturating_add(1)),
-            b'}' | b']' if depth > 1 => self.state = State::InObject(depth - 1),
+            b'{' | b'[' => {
+                self.arrays = self.arrays.saturating_add(u32::from(byte == b'['));
+                self.state = State::InObject(depth.saturating_add(1));
+            }
+            b'}' | b']' if depth > 1 => {
+                self.arrays = self.arrays.saturating_sub(u32::from(byte == b']'));
+                self.state = State::InObject(depth - 1);
+            }
             b'}' | b']' if self.is_in_tail => {
                 (self.state, self.is_in_tail) = (State::Outside, false);
                 return Some(Piece::Between);
@@ -164,6 +208,28 @@ impl Scanner {
             _ => {}
         }
         None
+    }
+
+    /// Returns the string to keep at the current depth. In the objects of an array, none is.
+    fn word(&mut self) -> Option<&mut Word> {
+        let State::InObject(depth) = self.state else { return None };
+        let is_kept = !self.has_array && !self.is_in_tail && self.arrays == 0;
+        self.words.get_mut(depth as usize - 1).filter(|_| is_kept)
+    }
+
+    /// Returns whether an array that begins at this depth holds the objects.
+    fn is_array_of_objects(&self, depth: u32) -> bool {
+        let words = self.words.get(..depth as usize);
+        let is_path = |path: &&[&[u8]]| {
+            let mut both = words.into_iter().flatten().zip(path.iter());
+            path.len() == depth as usize && both.all(|(word, name)| word.is(name))
+        };
+        !self.has_array && !self.is_in_tail && self.arrays == 0 && ARRAYS.iter().any(is_path)
+    }
+
+    /// Returns the number of objects that the array of objects is in.
+    pub(in super::super) const fn depth_of_array(&self) -> u32 {
+        self.depth_of_array
     }
 
     fn behind(&mut self, byte: u8) -> Option<Piece> {
@@ -209,7 +275,8 @@ impl Scanner {
     fn close_array(&mut self) {
         self.has_array = false;
         self.is_in_tail = std::mem::take(&mut self.is_in_member);
-        self.state = if self.is_in_tail { State::InObject(1) } else { State::Outside };
+        self.state =
+            if self.is_in_tail { State::InObject(self.depth_of_array) } else { State::Outside };
     }
 }
 
