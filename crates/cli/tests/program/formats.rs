@@ -12,8 +12,10 @@ fn folder() -> Folder {
     folder
 }
 
-const FORMATS: [&str; 11] =
-    ["gnu", "tag", "hashdeep", "md5deep", "bagit", "sfv", "csv", "tsv", "wheel", "json", "jsonl"];
+const FORMATS: [&str; 12] = [
+    "gnu", "tag", "hashdeep", "md5deep", "bagit", "sfv", "csv", "tsv", "wheel", "mtree", "json",
+    "jsonl",
+];
 
 /// Checks a list; gives exit code, standard output and messages without a summary.
 fn check(folder: &Folder, args: &str, list: impl AsRef<[u8]>) -> (Option<i32>, String, String) {

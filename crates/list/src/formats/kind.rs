@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use super::{
     BagIt, CannotHold, Csv, Format, Gnu, Hashdeep, Inventory, Invocation, Json, LfsList,
-    LfsPointer, Md5deep, Mixed, S3, Sfv, Tag, Wheel,
+    LfsPointer, Md5deep, Mixed, Mtree, S3, Sfv, Tag, Wheel,
 };
 use crate::{Algorithm, Algorithms, Dialect, Ending};
 
@@ -91,6 +91,8 @@ kinds! {
     JsonLines { name: "jsonl", has_sizes: true, has_times: true, has_base64: true }
     /// [`Wheel`].
     Wheel { name: "wheel", algorithms: &[Algorithm::Sha256], has_sizes: true }
+    /// [`Mtree`].
+    Mtree { name: "mtree", algorithms: &[Algorithm::Sha256], has_sizes: true, has_times: true }
     /// [`S3`], which can only be read.
     S3 { name: "s3", is_written: false }
     /// [`LfsList`], which can only be read.
@@ -185,6 +187,7 @@ impl Kind {
             Self::Csv | Self::Tsv => Box::new(Csv::new(dialect)),
             Self::Json | Self::JsonLines => Box::new(Json::lines(dialect)),
             Self::Wheel => Box::new(Wheel::new(dialect)),
+            Self::Mtree => Box::new(Mtree::new(dialect)),
             Self::S3 => Box::new(S3::new(dialect)),
             Self::LfsList => Box::new(LfsList::new(dialect)),
             Self::LfsPointer => Box::new(LfsPointer::new(dialect)),
@@ -211,6 +214,7 @@ impl Kind {
             Self::Tsv => {
                 Box::new(Csv::new(dialect).with_tabs().writing(algorithms, size, modified))
             }
+            Self::Mtree => Box::new(Mtree::new(dialect).writing(modified)),
             Self::Json => Box::new(Json::array(dialect).writing(size, modified)),
             Self::JsonLines => Box::new(Json::lines(dialect).writing(size, modified)),
             Self::Hashdeep => {
@@ -262,7 +266,8 @@ pub fn recognise(head: &[u8], dialect: Dialect) -> Option<Box<dyn Format>> {
     }
     // A line of md5deep may look like one with a checksum that has as many digits as the size. A
     // row of a wheel starts with the name, and only it has a digest in its second cell.
-    let kinds = [Kind::Hashdeep, Kind::Md5deep, Kind::Wheel, Kind::LfsList, Kind::LfsPointer];
+    let kinds =
+        [Kind::Hashdeep, Kind::Md5deep, Kind::Wheel, Kind::LfsList, Kind::LfsPointer, Kind::Mtree];
     // A line of SFV starts with the name, which can look like any other format.
     let others = [Kind::Sfv, Kind::JsonLines, Kind::Csv, Kind::Inventory];
     let formats = kinds.map(|kind| kind.reader(dialect)).into_iter().chain([mixed()]);

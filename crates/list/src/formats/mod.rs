@@ -14,6 +14,7 @@
 //! | [`Side`] | `900150983cd24fb0d6963f7d28e17f72` | Picard, Maven |
 //! | [`Wheel`] | `name,sha256=ungWv48Bz-pBQUDeXa4iI7ADYaOWF3qctBD_YfIAFa0,3` | pip |
 //! | [`Inventory`] | read only | S3 Inventory |
+//! | [`Mtree`] | `./name type=file size=3 md5digest=900150983cd24fb0d6963f7d28e17f72` | BSD mtree, bsdtar, pacman |
 //! | [`LfsList`], [`LfsPointer`] | read only | Git LFS |
 //! | [`S3`] | read only | `aws s3api`, `rclone lsjson`, `mc ls --json` |
 //!
@@ -34,6 +35,7 @@ mod lfs;
 mod line;
 mod md5deep;
 mod mixed;
+mod mtree;
 mod s3;
 mod sfv;
 mod side;
@@ -56,6 +58,7 @@ pub use kind::{Kind, Layout, UnknownKind, recognise};
 pub use lfs::{LfsList, LfsPointer};
 pub use md5deep::Md5deep;
 pub use mixed::Mixed;
+pub use mtree::Mtree;
 pub use s3::S3;
 pub use sfv::Sfv;
 pub use side::{Side, side_file};
