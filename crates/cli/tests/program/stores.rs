@@ -183,3 +183,29 @@ fn lists_and_pointers_of_git_lfs_are_checked() {
     let run = Folder::new().run_with_stdin("check", pointer);
     assert!(text(&run.stderr).contains("--name NAME"), "{run:?}");
 }
+
+#[test]
+fn xml_of_archives_is_checked() {
+    let dat =
+        format!("<datafile><game name='g'><rom name='a' size='3' md5='{ABC}'/></game></datafile>");
+    for list in [
+        format!(
+            "<files><file name=\"a\"><size>3</size><md5>{ABC}</md5></file>\n\
+             <file name=\"i_files.xml\"><md5>{EMPTY}</md5><summation>md5</summation></file></files>\n"
+        ),
+        format!("<hashlist><hash><file>a</file><md5>{ABC}</md5></hash></hashlist>"),
+        format!(
+            "<hashlist><hashes><hash><path size='3'>a</path><md5>{ABC}</md5></hash></hashes></hashlist>"
+        ),
+        "<FCIV><FILE_ENTRY><name>a</name><MD5>kAFQmDzST7DWlj99KOF/cg==</MD5></FILE_ENTRY></FCIV>"
+            .to_owned(),
+        dat.clone(),
+    ] {
+        assert_proves("", &list);
+    }
+    let folder = Folder::new();
+    folder.write("a", "abc");
+    let run = folder.run_with_stdin("check", &dat[..dat.len() - 12]);
+    assert_eq!(run.status.code(), Some(1));
+    assert!(text(&run.stderr).contains("the list is cut off here"), "{run:?}");
+}

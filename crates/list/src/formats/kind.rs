@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use super::{
     BagIt, CannotHold, Csv, Format, Gnu, Hashdeep, Inventory, Invocation, Json, LfsList,
-    LfsPointer, Md5deep, Mixed, Mtree, S3, Sfv, Tag, Wheel,
+    LfsPointer, Md5deep, Mixed, Mtree, S3, Sfv, Tag, Wheel, Xml,
 };
 use crate::{Algorithm, Algorithms, Dialect, Ending};
 
@@ -95,6 +95,8 @@ kinds! {
     Mtree { name: "mtree", algorithms: &[Algorithm::Sha256], has_sizes: true, has_times: true }
     /// [`S3`], which can only be read.
     S3 { name: "s3", is_written: false }
+    /// [`Xml`], which can only be read.
+    Xml { name: "xml", is_written: false }
     /// [`LfsList`], which can only be read.
     LfsList { name: "git-lfs", is_written: false }
     /// [`LfsPointer`], which can only be read.
@@ -189,6 +191,7 @@ impl Kind {
             Self::Wheel => Box::new(Wheel::new(dialect)),
             Self::Mtree => Box::new(Mtree::new(dialect)),
             Self::S3 => Box::new(S3::new(dialect)),
+            Self::Xml => Box::new(Xml::new(dialect)),
             Self::LfsList => Box::new(LfsList::new(dialect)),
             Self::LfsPointer => Box::new(LfsPointer::new(dialect)),
             Self::Inventory => Box::new(Inventory::new(dialect)),
@@ -264,10 +267,17 @@ pub fn recognise(head: &[u8], dialect: Dialect) -> Option<Box<dyn Format>> {
     if dialect.ending() == Ending::Nul {
         return Some(mixed()).filter(|it| it.detect(head));
     }
-    // A line of md5deep may look like one with a checksum that has as many digits as the size. A
-    // row of a wheel starts with the name, and only it has a digest in its second cell.
-    let kinds =
-        [Kind::Hashdeep, Kind::Md5deep, Kind::Wheel, Kind::LfsList, Kind::LfsPointer, Kind::Mtree];
+    // The most specific ones first: a line of md5deep may look like one with a checksum that has as
+    // many digits as the size, and a row of a wheel starts with the name.
+    let kinds = [
+        Kind::Xml,
+        Kind::Hashdeep,
+        Kind::Md5deep,
+        Kind::Wheel,
+        Kind::LfsList,
+        Kind::LfsPointer,
+        Kind::Mtree,
+    ];
     // A line of SFV starts with the name, which can look like any other format.
     let others = [Kind::Sfv, Kind::JsonLines, Kind::Csv, Kind::Inventory];
     let formats = kinds.map(|kind| kind.reader(dialect)).into_iter().chain([mixed()]);

@@ -15,6 +15,7 @@
 //! | [`Wheel`] | `name,sha256=ungWv48Bz-pBQUDeXa4iI7ADYaOWF3qctBD_YfIAFa0,3` | pip |
 //! | [`Inventory`] | read only | S3 Inventory |
 //! | [`Mtree`] | `./name type=file size=3 md5digest=900150983cd24fb0d6963f7d28e17f72` | BSD mtree, bsdtar, pacman |
+//! | [`Xml`] | read only | Internet Archive, MHL, FCIV, No-Intro |
 //! | [`LfsList`], [`LfsPointer`] | read only | Git LFS |
 //! | [`S3`] | read only | `aws s3api`, `rclone lsjson`, `mc ls --json` |
 //!
@@ -42,6 +43,7 @@ mod side;
 mod tag;
 mod wheel;
 mod wrong;
+mod xml;
 
 use std::fmt;
 
@@ -65,6 +67,7 @@ pub use side::{Side, side_file};
 pub use tag::Tag;
 pub use wheel::Wheel;
 pub use wrong::Wrong;
+pub use xml::Xml;
 
 /// A format of lists: how records are written and read.
 ///

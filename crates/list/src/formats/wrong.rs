@@ -60,6 +60,9 @@ pub enum Wrong {
     /// The text is not JSON, or a member is repeated.
     #[error("not a JSON object that describes a file")]
     Json,
+    /// The text is not XML, is not that of a known list, or declares entities.
+    #[error("not the XML of a known list of files")]
+    Xml,
     /// There are objects in other members than the one that is read.
     #[error("objects outside of one array")]
     OtherObjects,
