@@ -1,7 +1,7 @@
-"""How the wheel is built: by maturin, which packs a library or a program, and this package brings both.
+"""Build the wheel. maturin packs either a library or a program, and this package has both.
 
-So the library's wheel is maturin's own, and the program, which cargo builds, is put into it as a script. `pip install
-python/` comes here by `build-backend` of pyproject.toml.
+maturin builds the wheel of the library, and this module adds the program as a script. pyproject.toml names it as its
+`build-backend`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ prepare_metadata_for_build_editable = maturin.prepare_metadata_for_build_editabl
 
 _CHECKOUT = Path(__file__).resolve().parent.parent.parent
 
-# Crates of the program that no byte of a file passes through, which the wheel has small.
+# Crates of the program that do not process file contents. They are optimised for size.
 _SMALL = (
     *("axum", "axum-core", "clap", "clap_builder", "clap_complete", "clap_mangen", "console", "futures-util"),
     *("http", "hyper", "hyper-util", "indicatif", "jiff", "lanesum", "lanesum-bag", "lanesum-catalog", "lanesum-events"),
@@ -35,7 +35,7 @@ _SMALL = (
 
 
 def build_wheel(wheel_directory: str, config_settings: Any = None, metadata_directory: str | None = None) -> str:
-    """The wheel, with the program."""
+    """Builds the wheel with the program."""
     program = _build_program(config_settings)
     name = maturin.build_wheel(wheel_directory, config_settings, metadata_directory)
     _add(Path(wheel_directory) / name, program)
@@ -43,7 +43,7 @@ def build_wheel(wheel_directory: str, config_settings: Any = None, metadata_dire
 
 
 def build_editable(wheel_directory: str, config_settings: Any = None, metadata_directory: str | None = None) -> str:
-    """The same, which leads to the sources."""
+    """Builds an editable wheel with the program."""
     program = _build_program(config_settings)
     name = maturin.build_editable(wheel_directory, config_settings, metadata_directory)
     _add(Path(wheel_directory) / name, program)
@@ -51,18 +51,18 @@ def build_editable(wheel_directory: str, config_settings: Any = None, metadata_d
 
 
 def build_sdist(sdist_directory: str, config_settings: Any = None) -> str:
-    """None: the program's sources are outside of this folder."""
-    raise RuntimeError("lanesum has wheels, and no source distribution of its own: pip install python/ in a checkout")
+    """Refuses: the sources of the program are outside of this directory."""
+    raise RuntimeError("lanesum has no source distribution; run pip install python/ in a checkout")
 
 
 def _build_program(config_settings: Any) -> Path:
     manifest = _CHECKOUT / "crates" / "cli" / "Cargo.toml"
     if not manifest.exists():
-        raise RuntimeError(f"{manifest} is missing, so the program cannot be built: take a whole checkout")
+        raise RuntimeError(f"{manifest} is missing, so the program cannot be built; use a complete checkout")
     profile = _profile(maturin.get_maturin_pep517_args(config_settings))
-    # Of whatever is published, which inherits them.
+    # Other profiles inherit from release.
     settings = [f'profile.release.package.{name}.opt-level="s"' for name in _SMALL]
-    # Of this package: what is said of all does not reach one that has settings of its own.
+    # The general settings do not apply to a package with its own settings.
     settings.append("profile.release.package.lanesum.strip=true")
     command = [
         os.environ.get("CARGO", "cargo"),
@@ -76,7 +76,7 @@ def _build_program(config_settings: Any) -> Path:
 
 
 def _profile(arguments: list[str]) -> str:
-    """The profile of Cargo that maturin is told of, by `pip install -C build-args='--profile NAME'`."""
+    """Returns the Cargo profile in maturin's arguments, from `pip install -C build-args='--profile NAME'`."""
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     parser.add_argument("--profile", default="release")
     known, _ = parser.parse_known_args(arguments)
@@ -84,7 +84,7 @@ def _profile(arguments: list[str]) -> str:
 
 
 def _add(wheel: Path, program: Path) -> None:
-    """Puts the program among a wheel's scripts, and into its record of all files (PEP 427)."""
+    """Adds the program to a wheel's scripts and to its RECORD (PEP 427)."""
     content = program.read_bytes()
     whole = wheel.with_suffix(".whole")
     with zipfile.ZipFile(wheel) as old, zipfile.ZipFile(whole, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as new:

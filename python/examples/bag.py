@@ -1,12 +1,12 @@
-"""Whether the payload of a bag (BagIt, RFC 8493) is what its manifests say: every file, and no other.
+"""Check the payload of a bag (BagIt, RFC 8493): every file has its digest, and no file is missing in a manifest.
 
     python bag.py BAG
 
-Each manifest is to name every file below `data/`, and each is to have its digest; what tag manifests name is checked,
-too. Not looked at are what `bagit.txt` says, `bag-info.txt` (nor its count of files and bytes), `fetch.txt` (what is
-still to be fetched is not there, and fails), and tag files that no tag manifest names. So a bag that passes need not be
-valid: where there is no tag manifest, a line that was lost together with its file shows nowhere. `lanesum bag validate
-BAG`, the command, does all of it. A bag without payload fails, as nothing is checked.
+Every manifest must list every file below `data/` with its digest. Tag manifests are checked, too. A bag without payload
+fails, because nothing is checked.
+
+This example does not read `bagit.txt`, `bag-info.txt` and `fetch.txt`, and it ignores tag files that no tag manifest
+lists. So a bag that passes may still be invalid. `lanesum bag validate BAG` checks all of this.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from lanesum.table import Checked
 
 
 def below(path: Path) -> Iterator[Path]:
-    """What is there but folders; a link to a folder is none. Without anything there, the path itself."""
+    """Yields the files below a directory, and links to directories. Yields the path itself if it is no directory."""
     if path.is_dir() and not path.is_symlink():
         for entry in path.iterdir():
             yield from below(entry)
@@ -30,30 +30,31 @@ def below(path: Path) -> Iterator[Path]:
 
 
 def check(bag: Path) -> tuple[Checked, list[str]]:
-    """The verdicts of all manifests, each file read once, and what else is wrong.
+    """Returns the verdicts of all manifests, and other problems. Reads each file once.
 
-    Raises FileNotFoundError where it is no bag, and ValueError where one is none, or all are of other algorithms.
+    Raises FileNotFoundError if the directory is not a bag, and ValueError for an invalid manifest, or if lanesum knows
+    the algorithm of none.
     """
     manifests = sorted(bag.glob("manifest-*.txt"))
     if not manifests or not (bag / "bagit.txt").is_file():
-        raise FileNotFoundError(f"{bag}: no bagit.txt and manifest in it; is it a bag?")
+        raise FileNotFoundError(f"{bag}: not a bag: bagit.txt or the manifest is missing")
     lists, wrong = [], []
     for manifest in [*manifests, *sorted(bag.glob("tagmanifest-*.txt"))]:
         algorithm = manifest.stem.partition("-")[2]
         if algorithm in lanesum.file_algorithms:
             lists.append(manifest)
         else:
-            wrong.append(f"{manifest.name}: lanesum does not know the algorithm {algorithm}; not checked")
+            wrong.append(f"{manifest.name}: not checked: unknown algorithm {algorithm}")
     if not lists:
         raise ValueError("; ".join(wrong))
     payload = {str(path.relative_to(bag)): path for path in below(bag / "data")}
-    wrong += [f"{name}: no regular file" for name, path in payload.items() if path.is_symlink() or not path.is_file()]
+    wrong += [f"{name}: not a regular file" for name, path in payload.items() if path.is_symlink() or not path.is_file()]
     for manifest in set(manifests).intersection(lists):
-        # A name is encoded there: `%25`. The table has it as it was.
+        # Manifests encode names, for example % as `%25`. The table has the decoded names.
         named = set(lanesum.read_list(manifest).column("path"))
         wrong += [f"{name}: not in {manifest.name}" for name in payload.keys() - named]
-        wrong += [f"{name}: in {manifest.name}, and not below data/" for name in named - payload.keys()]
-    # Their names are below the bag's folder, since `bagit.txt` stands beside them.
+        wrong += [f"{name}: in {manifest.name}, but not below data/" for name in named - payload.keys()]
+    # Names are relative to the bag, because `bagit.txt` is next to the manifests.
     checked = lanesum.check(lists, strict=True)
     return checked, sorted(wrong) + checked.problems
 
@@ -63,7 +64,7 @@ def main(arguments: list[str]) -> int:
         print("usage: python bag.py BAG", file=sys.stderr)
         return 2
     if isinstance(sys.stdout, io.TextIOWrapper):
-        # A name may be no UTF-8.
+        # A name may not be UTF-8.
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
         checked, wrong = check(Path(arguments[0]))

@@ -1,9 +1,8 @@
-"""A tree on a cluster of Dask, of whose workers one dies in the middle: `pip install lanesum[dask]`.
+"""Hash a tree on a Dask cluster while a worker is killed: `pip install lanesum[dask]`.
 
     python dask_tree.py [FILES]
 
-What the killed worker had under way is done again by others. What was written to the shards is there also for the next
-run, which reads nothing again.
+Other workers repeat the tasks of the killed worker. A second run finds all results in the shards, and reads no file.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from lanesum.table import Files
 
 
 def make(root: Path, files: int) -> None:
-    """So many files of a few kilobytes, which have settled."""
+    """Creates files of a few kilobytes."""
     for place in range(files):
         folder = root / f"{place // 500:04}"
         folder.mkdir(parents=True, exist_ok=True)
@@ -32,14 +31,14 @@ def make(root: Path, files: int) -> None:
 
 
 def kill_one(client: Client, when: threading.Event) -> None:
-    """Kills a worker as the system does that lacks memory, once there is something to lose."""
+    """Kills a worker after an event, like the system when memory is short."""
     when.wait()
     pid = next(iter(client.run(os.getpid).values()))
     os.kill(pid, signal.SIGKILL)
 
 
 def hash_with_a_death(client: Client, root: Path, shards: Path) -> Files:
-    """The digests of a tree, with a worker killed after the first part is done."""
+    """Returns the digests of a tree. A worker is killed after the first part is done."""
     begun = threading.Event()
     killer = threading.Thread(target=kill_one, args=(client, begun))
     killer.start()
@@ -57,6 +56,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         root, shards = Path(folder) / "tree", Path(folder) / "shards"
         make(root, files)
+        # Shards only store files that have not changed for three seconds.
         time.sleep(3.1)
         with (
             LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,

@@ -1,10 +1,9 @@
-"""DVC's build of a folder, with lanesum's hashes: `pip install lanesum dvc-data`.
+"""Build a directory of DVC with lanesum's hashes: `pip install lanesum dvc-data`.
 
-dvc-data hashes one file after another in a function that gets all files of a folder that its state does not know. Here
-that function is another one: all files of one folder, without those below it, in one call. What it builds is the same
-to the byte.
+    python dvc_build.py DIRECTORY
 
-    python dvc_build.py FOLDER
+dvc-data calls a function with all new files of a directory, and the function hashes them one by one. This example
+replaces it by one that hashes them in parallel. The result is the same to the byte.
 """
 
 from __future__ import annotations
@@ -20,13 +19,13 @@ from dvc_data.hashfile.hash_info import HashInfo
 from dvc_data.hashfile.meta import Meta
 from dvc_objects.fs.local import LocalFileSystem
 
-# As DVC calls MD5; its older md5-dos2unix changes the bytes of text files, and stays DVC's.
+# The names in DVC. Its old md5-dos2unix changes the bytes of text files, so DVC computes it.
 ALGORITHMS = {"md5", "sha256", "blake3"}
 
 
 @contextmanager
 def lanesum_in_dvc() -> Iterator[None]:
-    """As long as it lasts, dvc-data hashes files with lanesum."""
+    """Lets dvc-data hash files with lanesum within the `with` block."""
     original = dvc._hash_files
 
     def hash_files(small: list[Any], large: list[Any], fs: Any, name: str, jobs: int | None = None) -> Iterator[Any]:
@@ -35,7 +34,7 @@ def lanesum_in_dvc() -> Iterator[None]:
             return
         files = [*small, *large]
         table = lanesum.hash_files([path for path, _ in files], name, threads=jobs)
-        # Not a folder with a file missing.
+        # A directory without one of its files would be wrong.
         table.raise_for_failures()
         for (path, info), digest in zip(files, table.column(name)):
             yield path, (Meta.from_info(info, fs.protocol), HashInfo(name, digest.hex()), info)
@@ -48,7 +47,7 @@ def lanesum_in_dvc() -> Iterator[None]:
 
 
 def build(folder: str, odb: Any, name: str = "md5") -> Any:
-    """The object of a folder, a tree of all its files, as `dvc add` makes it."""
+    """Returns the object of a directory, a tree of all its files, like `dvc add`."""
     with lanesum_in_dvc():
         _, _, tree = dvc.build(odb, folder, LocalFileSystem(), name, dry_run=True)
     return tree

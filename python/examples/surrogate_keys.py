@@ -1,9 +1,9 @@
-"""Surrogate keys as dbt's `generate_surrogate_key` makes them, in polars and in DuckDB: the same digits everywhere.
+"""Compute the surrogate keys of dbt's `generate_surrogate_key` in polars and in DuckDB, with the same result as in SQL.
 
     python surrogate_keys.py
 
-In SQL that is `md5(coalesce(cast(a as varchar), '_dbt_utils_surrogate_key_null_') || '-' || ...)`, whose joined texts
-somebody has to build. `lanesum.surrogate_key` hashes the columns as they are.
+In SQL the key is `md5(coalesce(cast(a as varchar), '_dbt_utils_surrogate_key_null_') || '-' || ...)`, which builds the
+joined texts. `lanesum.surrogate_key` hashes the columns directly.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ COLUMNS = ["order_id", "country", "line"]
 
 
 def orders(rows: int) -> polars.DataFrame:
-    """Rows with numbers, texts of any script, and nulls."""
+    """Returns rows with numbers, texts in several scripts, and nulls."""
     return polars.DataFrame(
         {
             "order_id": [f"o-{place * 7919 % rows}" for place in range(rows)],
@@ -30,26 +30,26 @@ def orders(rows: int) -> polars.DataFrame:
 
 
 def in_polars(frame: polars.DataFrame) -> polars.DataFrame:
-    """The frame with its keys."""
+    """Returns the frame with its keys."""
     keys = lanesum.surrogate_key([frame[name] for name in COLUMNS])
     return frame.with_columns(polars.Series(keys).alias("key"))
 
 
 def in_duckdb(connection: duckdb.DuckDBPyConnection, table: str) -> list[str]:
-    """The keys of a table of DuckDB, by a function of its SQL that gets columns of Arrow."""
+    """Returns the keys of a DuckDB table, by an SQL function that takes Arrow columns."""
 
     def key(order_id: pyarrow.Array, country: pyarrow.Array, line: pyarrow.Array) -> pyarrow.ChunkedArray:
         return pyarrow.chunked_array(lanesum.surrogate_key([order_id, country, line]))
 
     types = ["VARCHAR"] * len(COLUMNS)
-    # Null is not the function's business otherwise, and DuckDB would not even ask.
+    # By default DuckDB returns null for nulls, and does not call the function.
     connection.create_function("surrogate_key", key, types, "VARCHAR", type="arrow", null_handling="special")
     casts = ", ".join(f"cast({name} as varchar)" for name in COLUMNS)
     return [key for (key,) in connection.sql(f"select surrogate_key({casts}) from {table}").fetchall()]
 
 
 def by_dbt(connection: duckdb.DuckDBPyConnection, table: str) -> list[str]:
-    """What dbt's macro writes, in SQL alone."""
+    """Returns the keys by the SQL that dbt's macro writes."""
     pieces = " || '-' || ".join(f"coalesce(cast({name} as varchar), '{NULL}')" for name in COLUMNS)
     return [key for (key,) in connection.sql(f"select md5({pieces}) from {table}").fetchall()]
 

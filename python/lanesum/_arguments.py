@@ -59,7 +59,7 @@ def several(given: AnyPath | Iterable[AnyPath], name: str) -> list[AnyPath]:
         return [given]
     if hasattr(given, "readline"):
         # Iterating over it would return its lines.
-        raise TypeError(f"{name} must be a path or several, not an open file; give its path")
+        raise TypeError(f"{name} must be a path or several, not an open file; pass its path")
     items = _items(given, name, "a path or several")
     return [path(item, f"{name}[{number}]") for number, item in enumerate(items)]
 
@@ -74,7 +74,7 @@ def paths(given: Iterable[AnyPath]) -> list[AnyPath]:
 def _items(given: Any, name: str, kind: str) -> list[Any]:
     if hasattr(type(given), "columns") or hasattr(type(given), "column_names"):
         # Iterating over it would return its names or columns.
-        raise TypeError(f"{name} must be {kind}, not a table, a {type(given).__name__}; give one of its columns")
+        raise TypeError(f"{name} must be {kind}, not a table ({type(given).__name__}); pass one of its columns")
     if hasattr(type(given), "to_pylist"):
         # A pyarrow array, whose items are not Python objects.
         return list(given.to_pylist())
@@ -123,10 +123,10 @@ def flag(given: object, name: str) -> bool:
 
 def strings(given: Any, name: str) -> list[str]:
     """Returns a list of one or several strings or numbers."""
-    items = [given] if isinstance(given, str | int) else _items(given, name, "a text or int, or several")
+    items = [given] if isinstance(given, str | int) else _items(given, name, "a str or int, or several")
     for item in items:
         if not isinstance(item, str | int) or isinstance(item, bool):
-            raise TypeError(f"{name} must be of text or int, not {type(item).__name__}")
+            raise TypeError(f"{name} must be str or int, not {type(item).__name__}")
     return [_unicode(str(item)) for item in items]
 
 
@@ -138,7 +138,7 @@ def reading(
         if not isinstance(threads, int) or isinstance(threads, bool):
             raise TypeError(f"threads must be an int or None, not {type(threads).__name__}")
         if not 1 <= threads <= 1024:
-            raise ValueError(f"threads={threads}: a number from 1 to 1024, or None for one on each CPU")
+            raise ValueError(f"threads={threads} must be from 1 to 1024, or None for one per CPU")
     if not isinstance(io, str):
         raise TypeError(f"io must be a str, not {type(io).__name__}")
     _unicode(io)
@@ -157,12 +157,12 @@ def secret(key: Buffer) -> bytes:
 def _pattern(text: str) -> str:
     """Checks a pattern. Refuses unlikely file names."""
     if text.startswith("!"):
-        words = f"no pattern takes back what others leave out; a name that begins with ! is \\{text}"
+        words = f"patterns that start with ! are not supported; for a file name that starts with !, use \\{text}"
         raise ValueError(f"exclude: {text!r}: {words}")
     if "\0" in text:
-        raise ValueError(f"exclude: {text!r} has a null byte, which no name has")
+        raise ValueError(f"exclude: {text!r} contains a null byte, which no file name has")
     if text.endswith("\n"):
-        raise ValueError(f"exclude: {text!r} ends with the end of its line; leave that off, as str.splitlines() does")
+        raise ValueError(f"exclude: {text!r} ends with a line end; remove it, for example with str.splitlines()")
     return text
 
 

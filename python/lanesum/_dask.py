@@ -65,7 +65,7 @@ class Workers(Executor):
             if await self._client.nthreads():
                 self._seen = now
             elif self._seen is not None and now - self._seen >= _PATIENCE:
-                self._gone = f"all workers of Dask's cluster are gone, and none came back in {_PATIENCE:.0f} s"
+                self._gone = f"the Dask cluster has had no workers for {_PATIENCE:.0f} s"
         if self._gone:
             raise BrokenExecutor(self._gone)
 
@@ -73,11 +73,11 @@ class Workers(Executor):
 def refuse_useless(client: Any, name: str) -> None:
     """Raises ValueError for a closed client, and TypeError for one that cannot be waited for here."""
     if getattr(client, "status", None) in ("closing", "closed"):
-        raise ValueError(f"{name} is closed; give one that is open, as distributed.Client() makes it")
+        raise ValueError(f"{name} is closed; pass an open client")
     if getattr(client, "asynchronous", False):
         raise TypeError(
-            f"{name} has its answers from this event loop, which would wait for itself; call this by "
-            "asyncio.to_thread(), or give a client that is not asynchronous"
+            f"{name} is asynchronous and would wait for its own event loop; call this with "
+            "asyncio.to_thread(), or pass a client that is not asynchronous"
         )
 
 

@@ -17,7 +17,7 @@ def find() -> str:
         path = os.path.join(folder, "lanesum")
         if os.access(path, os.X_OK) and os.path.isfile(path):
             return path
-    raise FileNotFoundError(f"the command lanesum is not in {', '.join(dict.fromkeys(folders))}: pip install lanesum again")
+    raise FileNotFoundError(f"no command lanesum in {', '.join(dict.fromkeys(folders))}; reinstall the package lanesum")
 
 
 def main() -> None:

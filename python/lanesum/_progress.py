@@ -23,7 +23,7 @@ def showing(progress: bool | Callback | None, files: int | None) -> Iterator[Cal
         yield progress
         return
     if progress not in (None, True, False):
-        raise TypeError(f"progress must be True, or called with bytes and files, not {type(progress).__name__}")
+        raise TypeError(f"progress must be True or a function of bytes and files, not {type(progress).__name__}")
     if not progress:
         yield None
         return

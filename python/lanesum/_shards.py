@@ -54,7 +54,7 @@ def read_shards(folder: AnyPath) -> tuple[list[_lanesum.Batches], list[str]]:
         path = os.path.join(folder, name)
         if not os.path.isfile(path):
             # Opening a FIFO would wait for its writer.
-            problems.append(f"{path}: no regular file; its files are hashed again")
+            problems.append(f"{path}: not a regular file; its files are hashed again")
             continue
         try:
             with open(path, "rb") as file:
@@ -64,7 +64,7 @@ def read_shards(folder: AnyPath) -> tuple[list[_lanesum.Batches], list[str]]:
             continue
         named = _NAME.fullmatch(name)
         if named is None or named[1] != _checksum(content):
-            problems.append(f"{path}: not the content that its name tells the checksum of; its files are hashed again")
+            problems.append(f"{path}: its content does not match the checksum in its name; its files are hashed again")
             continue
         try:
             shard = _lanesum.Batches.from_ipc(content)
@@ -72,7 +72,7 @@ def read_shards(folder: AnyPath) -> tuple[list[_lanesum.Batches], list[str]]:
             problems.append(f"{path}: {error}; its files are hashed again")
             continue
         if shard.metadata != _MARK:
-            problems.append(f"{path}: no shard of this version; its files are hashed again")
+            problems.append(f"{path}: not a shard of this version; its files are hashed again")
             continue
         shards.append(shard)
     return shards, problems

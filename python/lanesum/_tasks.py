@@ -146,7 +146,7 @@ class _Runner(Generic[Item, Outcome]):
         else:
             words = f"its worker died: {_words(error)}"
             if not self.has_come and _imports_main(self.pool.executor):
-                words += f"; no worker has done a task: {_GUARD}"
+                words += f"; no worker has finished a task: {_GUARD}"
             self.end(task, self.fail(task.items, words))
 
     def end(self, task: _Task[Item], outcome: Outcome) -> None:
@@ -168,7 +168,7 @@ def _is_death(error: BaseException) -> bool:
     return isinstance(error, BrokenExecutor | CancelledError) or bool(names & _DEATHS)
 
 
-_GUARD = "does the program that starts the pool do so under `if __name__ == \"__main__\":`?"
+_GUARD = "does the program start the pool under `if __name__ == \"__main__\":`?"
 
 
 def _imports_main(executor: Executor) -> bool:

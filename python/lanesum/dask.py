@@ -65,10 +65,10 @@ def _executor(client: _Client | None) -> Executor:
         try:
             client = get_client()
         except ValueError:
-            raise ValueError("there is no client of Dask yet: give client=, or make one first, by Client()") from None
+            raise ValueError("there is no Dask client yet; pass client=, or create one with Client()") from None
     if isinstance(client, type) or not callable(getattr(client, "get_executor", None)):
         kind = client.__name__ if isinstance(client, type) else type(client).__name__
-        raise TypeError(f"client must be a client of Dask, not {kind}; Client(cluster) makes one of a cluster")
+        raise TypeError(f"client must be a Dask client, not {kind}; create one with Client(cluster)")
     _dask.refuse_useless(client, "client=")
     # By default it would reuse the result of an equal task.
     make: Callable[..., Executor] = client.get_executor

@@ -85,12 +85,12 @@ Run: TypeAlias = Callable[
 def on(executor: Executor) -> Run:
     """Returns the workers of an executor. Raises TypeError for other objects."""
     if isinstance(executor, type):
-        raise TypeError(f"executor is a class, {executor.__name__}, not an executor; call it to make one")
+        raise TypeError(f"executor is the class {executor.__name__}; pass an instance of it")
     if hasattr(executor, "get_executor"):
-        raise TypeError("executor is Dask's client: give client.get_executor(), or use lanesum.dask")
+        raise TypeError("executor is a Dask client; pass client.get_executor(), or use lanesum.dask")
     if not callable(getattr(executor, "submit", None)):
         kind = type(executor).__name__
-        raise TypeError(f"executor must have submit(), as those of concurrent.futures, not {kind}")
+        raise TypeError(f"executor must have submit() as in concurrent.futures, but it is {kind}")
     if type(executor).__module__.startswith("distributed."):
         _dask.refuse_useless(getattr(executor, "_client", None), "the client of executor=")
     return partial(run, executor)
@@ -109,7 +109,7 @@ def hash_in_tasks(
 ) -> Files:
     """Hashes files like `hash_files`, on workers, or in this process with a directory of shards."""
     if shards is not None and key is not None:
-        raise ValueError("shards= does not go with key=: what one key made would be taken for another's")
+        raise ValueError("shards= does not support key=, because shards do not record the key")
     # As bytes, which can be pickled.
     key = None if key is None else _arguments.secret(key)
     # The names as in tables.
@@ -217,7 +217,7 @@ def _there(
     tables = run(function, pack(paths, workers, sizes), fail, lambda table: done.add(_table(table)._batches))
     # Workers with another version, or an invalid executor, may return anything.
     if [path for table in tables for path in table.column("path")] != list(paths):
-        raise RuntimeError("the workers gave rows of other files than asked for: have they this version of lanesum?")
+        raise RuntimeError("the workers returned rows of wrong files; do they have this version of lanesum?")
     if not tables:
         return []
     return [_without_others(_lanesum.Batches.concat([table._batches for table in tables]), sizes, algorithms)]
@@ -236,7 +236,7 @@ def _without_others(rows: _lanesum.Batches, sizes: Sequence[int], algorithms: Se
     others = [row for row, size in zip(others, now) if size == sizes[row]]
     if not others:
         return rows
-    reasons = [f"its worker read {read[row]} bytes under this name, and here it has {sizes[row]}" for row in others]
+    reasons = [f"its worker read {read[row]} bytes, but here the file has {sizes[row]}" for row in others]
     failed = [_lanesum.failed_rows([paths[row]], list(algorithms), why) for row, why in zip(others, reasons)]
     order = list(range(len(rows)))
     for place, row in enumerate(others, len(rows)):
@@ -246,12 +246,12 @@ def _without_others(rows: _lanesum.Batches, sizes: Sequence[int], algorithms: Se
 
 def _table(given: object) -> Table:
     if not isinstance(given, Table):
-        raise RuntimeError(f"the executor gave a {type(given).__name__} for a task, and not what its function gives")
+        raise RuntimeError(f"the executor returned a {type(given).__name__} instead of the result of a task")
     return given
 
 
 def workers(executor: Executor) -> int:
-    """How many workers an executor has, as far as it tells."""
+    """Returns the number of workers of an executor, if it is known."""
     # Those of the standard library and loky; mpi4py's.
     for name in ("_max_workers", "num_workers"):
         count = getattr(executor, name, None)

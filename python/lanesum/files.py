@@ -138,7 +138,7 @@ def hash_tree(
 def _refuse_within(root: AnyPath, shards: AnyPath) -> None:
     tree, folder = (os.path.realpath(os.fsdecode(path)) for path in (root, shards))
     if os.path.commonpath([tree, folder]) == tree:
-        raise ValueError(f"shards={os.fsdecode(shards)!r} is in the tree, of which it would be a part; give another folder")
+        raise ValueError(f"shards={os.fsdecode(shards)!r} is in the tree; pass a directory outside of it")
 
 
 def _without_shards(paths: Iterable[str], shards: AnyPath) -> tuple[list[str], list[tuple[str, str]]]:
@@ -150,7 +150,7 @@ def _without_shards(paths: Iterable[str], shards: AnyPath) -> tuple[list[str], l
         # Most files are not links, and many are in the same directory.
         lies_in = os.path.dirname(os.path.realpath(path)) if os.path.islink(path) else real(os.path.dirname(path))
         if lies_in == folder:
-            skipped.append((path, "in the folder of shards"))
+            skipped.append((path, "in the directory of shards"))
         else:
             others.append(path)
     return others, skipped

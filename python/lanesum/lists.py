@@ -67,7 +67,7 @@ def check(
     """
     lists = _arguments.several(lists, "lists")
     if not lists:
-        raise ValueError("lists: there is none; a check of nothing is none")
+        raise ValueError("lists is empty; pass at least one list")
     if root is not None and not os.path.isdir(_arguments.path(root, "root")):
         os.stat(root)
         raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), root)
@@ -177,7 +177,7 @@ def read_list(
         return Table(_lanesum.read_list_content(content, reading))
     if not _arguments.is_path(source):
         # A number would be a file descriptor, which the caller owns.
-        raise TypeError(f"source must be a path, a list's bytes or an open file, not {type(source).__name__}")
+        raise TypeError(f"source must be a path, the bytes of a list or an open file, not {type(source).__name__}")
     if isinstance(source, bytes) and (not source or b"\n" in source or b"\0" in source):
         return Table(_lanesum.read_list_content(source, reading))
     if _is_stream(source):
@@ -275,11 +275,11 @@ def write_list(
         raise TypeError(f"format must be a str, not {type(format).__name__}")
     records = [_record(row, number) for number, row in enumerate(_mappings(rows))]
     if not records:
-        raise ValueError("there is no row, so there is no list to write")
+        raise ValueError("nothing to write: there are no rows")
     if algorithms is None:
         for row in records:
             if row.get("etag") is not None:
-                raise ValueError(f"{_shown(row)}: it has an etag, which write_list cannot write; algorithms= says what it is to")
+                raise ValueError(f"{_shown(row)}: write_list() cannot write its etag; choose digests with algorithms=")
         seen = {name: None for row in records for name in row if name in _ALGORITHMS and row[name] is not None}
         names = list(seen)
     else:
@@ -289,11 +289,11 @@ def write_list(
         digests = [_digest(row, name) for name in names]
         known = [name for name in row if name in _ALGORITHMS and row[name] is not None]
         if not known:
-            raise ValueError(f"{_shown(row)}: no digest of it is known")
+            raise ValueError(f"{_shown(row)}: has no digest of a known algorithm")
         if algorithms is not None and not all(digests):
             lacking = ", ".join(name for name, digest in zip(names, digests) if not digest)
             has = f"it has {', '.join(known)}"
-            raise ValueError(f"{_shown(row)}: it lacks {lacking}, which algorithms= asks for; {has}")
+            raise ValueError(f"{_shown(row)}: lacks {lacking}, which algorithms= requests; {has}")
         given.append((row["path"], _size(row), _nanoseconds(row), digests))
     content = bytes(_lanesum.format_list(given, names, format, zero))
     if hasattr(path, "write"):
@@ -310,7 +310,7 @@ def _mappings(rows: Any) -> Iterable[Any]:
         return rows.rows()
     if type(rows).__module__.startswith("polars."):
         if type(rows).__name__ == "LazyFrame":
-            raise TypeError("rows is a query of polars, which has no rows yet; give what collect() makes of it")
+            raise TypeError("rows is a polars query; pass the result of its collect()")
         rows = _with_nanoseconds(rows)
     if type(rows).__module__.startswith("pyarrow.") and hasattr(rows, "read_all"):
         # A stream of batches.
@@ -322,8 +322,8 @@ def _mappings(rows: Any) -> Iterable[Any]:
             return list(getattr(rows, convert)())
     if isinstance(rows, Mapping | str | bytes) or not hasattr(rows, "__iter__") or hasattr(rows, "iloc"):
         kind = type(rows).__name__
-        remedy = '; give to_dict("records") of it' if hasattr(rows, "iloc") and hasattr(rows, "columns") else ""
-        raise TypeError(f"rows must be a table, or mappings that have a path and digests, not {kind}{remedy}")
+        remedy = '; pass its to_dict("records")' if hasattr(rows, "iloc") and hasattr(rows, "columns") else ""
+        raise TypeError(f"rows must be a table, or mappings with a path and digests, not {kind}{remedy}")
     mappings: Iterable[Any] = rows
     return mappings
 
@@ -358,7 +358,7 @@ def _record(row: Any, number: int) -> dict[str, Any]:
         raise ValueError(f"row {number} has no path")
     record["path"] = _arguments.path(path, f"the path of row {number}")
     if record.get("error") is not None:
-        raise ValueError(f"{_shown(record)}: {record['error']}; write the rows without an error")
+        raise ValueError(f"{_shown(record)}: {record['error']}; leave out rows with an error")
     return record
 
 
@@ -377,7 +377,7 @@ def _write_all(file: Any, content: bytes) -> None:
     while content:
         written = file.write(content)
         if written is None and isinstance(file, io.RawIOBase):
-            raise BlockingIOError(errno.EAGAIN, "the file takes no more for now; give one that waits")
+            raise BlockingIOError(errno.EAGAIN, "the file is non-blocking and currently full; pass a blocking one")
         content = content[len(content) if written is None else written :]
 
 
@@ -394,7 +394,7 @@ def _digest(row: Mapping[str, Any], name: str) -> bytes | None:
     try:
         return bytes.fromhex(digest)
     except ValueError:
-        raise ValueError(f"{_shown(row)}: {name} is {digest!r}, which are no hexadecimal digits") from None
+        raise ValueError(f"{_shown(row)}: {name} must be hexadecimal digits, not {digest!r}") from None
 
 
 def _size(row: Mapping[str, Any]) -> int | None:
@@ -411,7 +411,7 @@ def _size(row: Mapping[str, Any]) -> int | None:
             raise TypeError(f"{_shown(row)}: size must be an int, not {size!r}") from None
         size = int(size)
     if not 0 <= size < 1 << 64:
-        raise ValueError(f"{_shown(row)}: size is {size}, which no file has")
+        raise ValueError(f"{_shown(row)}: invalid size {size}")
     return size
 
 
@@ -424,7 +424,7 @@ def _nanoseconds(row: Mapping[str, Any]) -> int | None:
     if hasattr(moment, "__index__"):
         nanoseconds = operator.index(moment)
     elif getattr(moment, "tzinfo", None) is None:
-        raise ValueError(f"{_shown(row)}: modified is {moment!r}: nanoseconds, or a datetime with its time zone")
+        raise ValueError(f"{_shown(row)}: modified must be nanoseconds or a datetime with a time zone, not {moment!r}")
     elif hasattr(moment, "value"):
         # Timestamps of pandas have more digits than datetimes.
         nanoseconds = int(moment.value)
@@ -432,5 +432,5 @@ def _nanoseconds(row: Mapping[str, Any]) -> int | None:
         seconds = int(moment.replace(microsecond=0).timestamp())
         nanoseconds = seconds * 10**9 + int(moment.microsecond) * 1000
     if not -(1 << 63) <= nanoseconds < 1 << 63:
-        raise ValueError(f"{_shown(row)}: modified is {moment!r}, which is not between the years 1678 and 2261")
+        raise ValueError(f"{_shown(row)}: modified must be between the years 1678 and 2261, not {moment!r}")
     return nanoseconds

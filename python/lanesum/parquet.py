@@ -69,10 +69,10 @@ class Parts(list[Part]):
             more = f"; and {len(failures) - 3} more" if len(failures) > 3 else ""
             raise FailuresError("; ".join(failures[:3]) + more, self)
         if not self.ok:
-            raise FailuresError("no row group was there to be hashed", self)
+            raise FailuresError("nothing was hashed: there is no row group", self)
 
     def __bool__(self) -> bool:
-        raise TypeError("Parts are neither true nor false: ask .ok, or their length")
+        raise TypeError("Parts have no truth value; use .ok or len()")
 
 
 def hash_parquet(
@@ -128,11 +128,11 @@ def in_tasks(
     kept = _once(keep, "keep")
     twice = sorted(set(kept) & set(wanted))
     if twice:
-        raise ValueError(f"{twice[0]}: a column that is kept and a new one have this name; call the new one otherwise")
+        raise ValueError(f"{twice[0]} is both a kept and a new column; rename the new one")
     folder = os.fsdecode(_arguments.path(out, "out"))
     os.makedirs(folder, exist_ok=True)
     if any(name.endswith(".parquet") for name in os.listdir(folder)):
-        why = "it has Parquet files already, which would be read with the new ones as one table; give another folder"
+        why = "it already has Parquet files, which readers would mix with the new ones; use an empty directory"
         raise FileExistsError(errno.EEXIST, why, folder)
     # As bytes, which can be pickled.
     key = None if key is None else _arguments.secret(key)
@@ -159,7 +159,7 @@ def _once(columns: str | Iterable[str], what: str) -> list[str]:
     given = _arguments.names(columns, what, "of columns")
     for name in given:
         if given.count(name) > 1:
-            raise ValueError(f"{what}: {name} stands there twice")
+            raise ValueError(f"{what}: {name} occurs twice")
     return given
 
 
@@ -174,13 +174,13 @@ def _wanted(
         for name, of in columns.items()
     }
     if not wanted:
-        raise ValueError("columns: name at least one")
+        raise ValueError("columns is empty; pass at least one")
     for name, of in wanted.items():
         if not of:
-            raise ValueError(f"columns[{name!r}]: name at least one")
+            raise ValueError(f"columns[{name!r}] is empty; pass at least one")
     several = [name for name, of in wanted.items() if not isinstance(of, str)]
     if several and algorithm != "md5":
-        raise ValueError(f"{several[0]}: a surrogate key is of md5, not {algorithm}")
+        raise ValueError(f"{several[0]}: surrogate keys use md5, not {algorithm}")
     return wanted
 
 
@@ -194,9 +194,9 @@ def _refuse_what_no_worker_takes(
         if isinstance(of, str):
             lanesum.hash_column([], algorithm, key=key, output=output or "binary")
         elif key is not None:
-            raise TypeError("key= does nothing for a surrogate key")
+            raise TypeError("key= has no effect for a surrogate key")
         elif output == "uint64":
-            raise ValueError('output="uint64" is not for a surrogate key, which has 128 bits; "hex" and "binary" are')
+            raise ValueError('a surrogate key has 128 bits; use output="hex" or "binary", not "uint64"')
         else:
             lanesum.surrogate_key([[]], output=output or "hex")
 
@@ -231,9 +231,9 @@ def pack(
             known = file.schema_arrow.names
             for name in columns:
                 if name not in known:
-                    raise ValueError(f"{path}: no column {name!r}; there are {', '.join(known)}")
+                    raise ValueError(f"{path}: no column {name!r}; the columns are {', '.join(known)}")
                 if known.count(name) > 1:
-                    raise ValueError(f"{path}: {known.count(name)} columns are called {name!r}; call them differently")
+                    raise ValueError(f"{path}: {known.count(name)} columns have the name {name!r}; rename them")
             try:
                 take(file.schema_arrow.empty_table())
             except (TypeError, ValueError) as error:

@@ -19,7 +19,7 @@ class RayExecutor(Executor):
         import ray
 
         if not ray.is_initialized():
-            raise RuntimeError("there is no cluster yet: call ray.init() first")
+            raise RuntimeError("there is no Ray cluster yet; call ray.init() first")
         self._remote = ray.remote(_call).options(**{"max_retries": 0, **options})
         self.num_workers = max(1, int(ray.cluster_resources().get("CPU", 1)))
 

@@ -58,7 +58,7 @@ def siphash24(key: Buffer) -> Any:
     """
     key = _arguments.secret(key)
     if len(key) != 16:
-        raise ValueError(f"a key of {len(key)} bytes: siphash24 takes 16")
+        raise ValueError(f"siphash24 needs a key of 16 bytes, not {len(key)}")
     from pyspark.sql.functions import arrow_udf
     from pyspark.sql.types import LongType
 

@@ -157,7 +157,7 @@ class Result(Table):
         raise FailuresError("; ".join(named or ["nothing was checked"]) + rest, self)
 
     def __bool__(self) -> bool:
-        raise TypeError(f"a {type(self).__name__} is neither true nor false: ask .ok, or its length")
+        raise TypeError(f"a {type(self).__name__} has no truth value; use .ok or len()")
 
     def _state(self) -> tuple[Any, ...]:
         return (self.problems,)

@@ -1,4 +1,4 @@
-//! The algorithms that have objects and columns, each with its key, and how it hashes many inputs.
+//! The algorithms of hash objects and columns, with their keys.
 
 use std::ops::Range;
 
@@ -11,7 +11,8 @@ use pyo3::prelude::*;
 use crate::backend;
 use crate::bytes;
 
-/// How many inputs SipHash gets at a time, unless it gets all: their slices stay in the L2 cache.
+/// The number of inputs that SipHash hashes at a time, unless all inputs come at once. Their slices
+/// stay in the L2 cache.
 const GROUP: usize = 4096;
 
 /// An algorithm, with its key if it takes one.
@@ -24,7 +25,7 @@ pub(crate) enum Function {
     Siphash13Wide(SipHash13),
 }
 
-/// Those of [`Function`], in the order in which messages name them.
+/// The algorithms of [`Function`], in the order of messages.
 pub(crate) const ALL: [Algorithm; 5] = [
     Algorithm::Md5,
     Algorithm::Siphash24,
@@ -33,28 +34,31 @@ pub(crate) const ALL: [Algorithm; 5] = [
     Algorithm::Siphash13Wide,
 ];
 
-/// The algorithm of a name, which may have `_` for `-`, as Python's names must.
+/// Returns the algorithm with a name. `_` may stand for `-`, because Python's identifiers have no
+/// `-`.
 pub(crate) fn parse(name: &str) -> Option<Algorithm> {
     name.parse().or_else(|_| name.replace('_', "-").parse()).ok()
 }
 
-/// A key as Python gives it.
+/// The key argument of a Python function.
 pub(crate) type Key<'a, 'py> = Option<&'a Bound<'py, PyAny>>;
 
 impl Function {
-    /// The one of a name.
+    /// Returns the function with a name.
     pub(crate) fn named(name: &str, key: Key<'_, '_>) -> PyResult<Self> {
         let found = parse(name).filter(|found| ALL.contains(found));
         Self::new(found.ok_or_else(|| unknown(name))?, key)
     }
 
     /// # Errors
-    /// `TypeError` where there is a key too many or none, `ValueError` where it has another length.
+    /// `TypeError` for a missing or useless key, `ValueError` for a key of the wrong length.
     pub(crate) fn new(algorithm: Algorithm, key: Key<'_, '_>) -> PyResult<Self> {
         if algorithm == Algorithm::Md5 {
             return match key {
                 None => Ok(Self::Md5),
-                Some(_) => Err(PyTypeError::new_err("md5 takes no key; siphash24 does")),
+                Some(_) => {
+                    Err(PyTypeError::new_err("md5 takes no key; use siphash24 for keyed hashes"))
+                }
             };
         }
         let key = key_of(algorithm, key)?;
@@ -77,10 +81,10 @@ impl Function {
         }
     }
 
-    /// Puts the digest of each row into its place.
+    /// Writes the digest of each row to its place.
     ///
     /// # Panics
-    /// When there are not as many places, or these are not of [`Digests::new`] for this function.
+    /// If the number of places differs, or they are not from [`Digests::new`] for this function.
     pub(crate) fn hash<'a>(
         &self,
         rows: impl ExactSizeIterator<Item = &'a [u8]>,
@@ -96,10 +100,10 @@ impl Function {
         }
     }
 
-    /// The same of the pieces of a buffer, each from its offset to the next.
+    /// Like [`hash`](Self::hash), for the pieces of a buffer between adjacent offsets.
     ///
     /// # Panics
-    /// As [`Function::hash`], and where offsets lie beyond the buffer or fall.
+    /// As [`Function::hash`], and if offsets decrease or are outside the buffer.
     pub(crate) fn hash_offsets<O: Offset>(
         &self,
         buffer: &[u8],
@@ -122,7 +126,7 @@ impl Function {
         }
     }
 
-    /// The same of the eight little-endian bytes of each number.
+    /// Like [`hash`](Self::hash), for the eight little-endian bytes of each number.
     pub(crate) fn hash_numbers(&self, numbers: &[u64], places: Places<'_>) {
         let backend = backend::current();
         match (self, places) {
@@ -162,7 +166,7 @@ fn wide<'a, const C: usize, const D: usize>(
     });
 }
 
-/// Hashes rows group by group, and has each group's hashes put into their places.
+/// Hashes rows group by group, and passes each group's hashes and places to `put`.
 fn in_groups<'a, H: lanesum_siphash::Output, T, const C: usize, const D: usize>(
     lanes: &WithBackend<C, D>,
     mut rows: impl ExactSizeIterator<Item = &'a [u8]>,
@@ -181,23 +185,23 @@ fn in_groups<'a, H: lanesum_siphash::Output, T, const C: usize, const D: usize>(
     }
 }
 
-/// The digests of many inputs: of 64 bits as numbers, of 128 as their bytes.
+/// The digests of many inputs: numbers if they have 64 bits, bytes if they have 128.
 pub(crate) enum Digests {
     Narrow(Vec<u64>),
     Wide(Vec<[u8; 16]>),
 }
 
-/// Where digests go.
+/// The destination of digests.
 pub(crate) enum Places<'a> {
     Narrow(&'a mut [u64]),
     Wide(&'a mut [[u8; 16]]),
 }
 
 impl Digests {
-    /// Room for so many.
+    /// Allocates `count` digests.
     ///
     /// # Errors
-    /// `MemoryError` where there is none.
+    /// `MemoryError` if there is not enough memory.
     pub(crate) fn new(function: &Function, count: usize) -> PyResult<Self> {
         Ok(match function.algorithm().digest_len() {
             8 => Self::Narrow(bytes::zeros(count)?),
@@ -205,7 +209,7 @@ impl Digests {
         })
     }
 
-    /// Room for at least so many.
+    /// Grows to at least `count` digests.
     pub(crate) fn make_room(&mut self, count: usize) {
         match self {
             Self::Narrow(numbers) if numbers.len() < count => numbers.resize(count, 0),
@@ -223,7 +227,7 @@ impl Digests {
 }
 
 impl Places<'_> {
-    /// Puts some of the digests here: those of these numbers, in this order.
+    /// Copies the digests with these indices, in this order.
     pub(crate) fn take(self, from: &Digests, numbers: impl Iterator<Item = usize>) {
         match (self, from) {
             (Places::Narrow(out), Digests::Narrow(digests)) => {
@@ -241,19 +245,15 @@ fn unknown(name: &str) -> PyErr {
     let [names @ .., last] = &ALL.map(Algorithm::name);
     let names = names.join(", ");
     let elsewhere = match parse(name) {
-        Some(_) => "; hash_files() and hash_tree() have it for files, and hashlib may for bytes",
+        Some(_) => "; hash_files() and hash_tree() support it for files",
         None => "",
     };
-    PyValueError::new_err(format!(
-        "unknown algorithm {name:?}; known are {names} and {last}{elsewhere}"
-    ))
+    PyValueError::new_err(format!("unknown algorithm {name:?}; use {names} or {last}{elsewhere}"))
 }
 
 fn key_of(algorithm: Algorithm, key: Key<'_, '_>) -> PyResult<[u8; KEY_LEN]> {
     let key = key.ok_or_else(|| {
-        PyTypeError::new_err(format!(
-            "{algorithm} needs key=, {KEY_LEN} bytes that are kept secret"
-        ))
+        PyTypeError::new_err(format!("{algorithm} needs key=, a secret of {KEY_LEN} bytes"))
     })?;
     let bytes = bytes::copy(key).map_err(|error| {
         if !error.is_instance_of::<PyTypeError>(key.py()) {
@@ -266,6 +266,6 @@ fn key_of(algorithm: Algorithm, key: Key<'_, '_>) -> PyResult<[u8; KEY_LEN]> {
     })?;
     <[u8; KEY_LEN]>::try_from(&bytes[..]).map_err(|_| {
         let found = bytes.len();
-        PyValueError::new_err(format!("{algorithm} needs a key of {KEY_LEN} bytes, not of {found}"))
+        PyValueError::new_err(format!("{algorithm} needs a key of {KEY_LEN} bytes, not {found}"))
     })
 }

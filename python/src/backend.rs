@@ -1,4 +1,4 @@
-//! Which instruction set many inputs are hashed with: the best there is, unless tests choose.
+//! The backend that hashes many inputs: the best one, unless a test chooses another one.
 
 use std::sync::{PoisonError, RwLock};
 
@@ -8,26 +8,26 @@ use pyo3::prelude::*;
 
 static CHOSEN: RwLock<Option<Backend>> = RwLock::new(None);
 
-/// The one to use.
+/// Returns the backend in use.
 pub(crate) fn current() -> Backend {
     CHOSEN.read().unwrap_or_else(PoisonError::into_inner).unwrap_or_else(Backend::best)
 }
 
-/// The name of the instruction set that many inputs are hashed with.
+/// Returns the name of the backend in use.
 #[pyfunction]
 #[pyo3(name = "_backend")]
 pub(crate) fn backend() -> &'static str {
     current().name()
 }
 
-/// The names of those that this CPU has.
+/// Returns the names of the backends that this CPU supports.
 #[pyfunction]
 #[pyo3(name = "_backends")]
 pub(crate) fn backends() -> Vec<&'static str> {
     Backend::available().map(Backend::name).collect()
 }
 
-/// Chooses one by its name, for tests and comparisons; none gives the choice back.
+/// Chooses a backend by name, for tests and comparisons. None restores the default.
 #[pyfunction]
 #[pyo3(name = "_set_backend", signature = (name))]
 pub(crate) fn set_backend(name: Option<&str>) -> PyResult<()> {
@@ -35,7 +35,9 @@ pub(crate) fn set_backend(name: Option<&str>) -> PyResult<()> {
         .map(|name| {
             Backend::from_name(name).ok_or_else(|| {
                 let known = backends().join(", ");
-                PyValueError::new_err(format!("{name:?}: this CPU has {known}"))
+                PyValueError::new_err(format!(
+                    "unknown backend {name:?}; this CPU supports {known}"
+                ))
             })
         })
         .transpose()?;

@@ -1,5 +1,6 @@
-//! Arrays of what Python's objects hold, which may be more than there is memory: Arrow's own
-//! builders end the process then.
+//! Builds Arrow arrays from Python objects.
+//!
+//! The arrays may need more memory than there is. Arrow's own builders would end the process then.
 
 use std::sync::Arc;
 
@@ -18,14 +19,15 @@ pub(crate) struct Texts {
 }
 
 impl Texts {
-    /// Of so many rows, which have about so many bytes; more take room as they come.
+    /// Creates an array of `rows` rows with about `bytes` bytes. More bytes are allocated as
+    /// needed.
     pub(crate) fn new(rows: usize, bytes: usize) -> PyResult<Self> {
         let mut ends = bytes::room(rows.saturating_add(1))?;
         ends.push(0);
         Ok(Self { bytes: bytes::room(bytes)?, ends, present: Bits::new(rows)? })
     }
 
-    /// The next row, which may be null.
+    /// Appends a row, which may be null.
     pub(crate) fn push(&mut self, row: Option<&[u8]>) -> PyResult<()> {
         if let Some(row) = row {
             bytes::append(&mut self.bytes, row)?;
@@ -35,10 +37,10 @@ impl Texts {
         Ok(())
     }
 
-    /// As text.
+    /// Returns an array of text.
     ///
     /// # Errors
-    /// Where it is not in UTF-8.
+    /// If a row is not UTF-8.
     pub(crate) fn text(self) -> Result<ArrayRef, ArrowError> {
         let (ends, bytes, nulls) = self.parts();
         Ok(Arc::new(LargeStringArray::try_new(ends, bytes, nulls)?))
@@ -55,7 +57,7 @@ impl Texts {
     }
 }
 
-/// A bit for each row, which is not set at first.
+/// A bit for each row, 0 at first.
 pub(crate) struct Bits {
     bytes: Vec<u8>,
     rows: usize,
@@ -75,7 +77,7 @@ impl Bits {
         BooleanBuffer::new(Buffer::from_vec(self.bytes), 0, self.rows)
     }
 
-    /// Where those that are not set are null.
+    /// Returns nulls for the rows whose bit is 0.
     pub(crate) fn nulls(self) -> Option<NullBuffer> {
         Some(NullBuffer::new(self.buffer())).filter(|nulls| nulls.null_count() > 0)
     }

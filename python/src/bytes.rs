@@ -1,9 +1,9 @@
-//! The bytes of Python's objects, of which some may be changed by others while they are looked at.
+//! The bytes of Python objects.
 //!
-//! `bytes` never change, so they are hashed where they are, without the GIL. Anything else
-//! (`bytearray`, `memoryview`, `array`, numpy's) is copied first, by Python itself and with the
-//! GIL, a piece at a time: whoever writes to it meanwhile gets some digest or other, as with
-//! hashlib, and nothing worse.
+//! A `bytes` object never changes, so it is hashed in place, without the GIL. Other threads may
+//! write to all other buffers (`bytearray`, `memoryview`, `array`, numpy arrays). Python copies
+//! these first, with the GIL, one piece at a time. If another thread writes meanwhile, the digest
+//! is undefined, as with hashlib, but memory stays safe.
 
 use bytemuck::Zeroable;
 use bytemuck::allocation::try_zeroed_slice_box;
@@ -13,14 +13,14 @@ use pyo3::prelude::*;
 use pyo3::type_object::PyTypeInfo as _;
 use pyo3::types::{PyBytes, PyMemoryView, PySlice, PyString};
 
-/// Up to here a buffer is copied whole; longer ones go in pieces of so many bytes.
+/// Shorter buffers are copied whole. Longer ones are copied in pieces of this many bytes.
 const PIECE: usize = 256 << 10;
 
-/// There are no more pieces than this: they grow with what is longer.
+/// The maximum number of pieces. Pieces of very long buffers are longer.
 const MOST_PIECES: usize = 1 << 16;
 
-/// All bytes of an object, held so that none of Python's code runs while they are taken: what would
-/// run then, a finaliser as well, may want the very object that takes them.
+/// All bytes of an object. No Python code runs while they are hashed. Otherwise such code, for
+/// example a finaliser, could use the hash object that is being updated.
 pub(crate) enum Pieces<'a> {
     Bytes(&'a [u8]),
     Buffers { buffers: Vec<PyBuffer<u8>>, longest: usize },
@@ -28,8 +28,8 @@ pub(crate) enum Pieces<'a> {
 
 impl<'a> Pieces<'a> {
     /// # Errors
-    /// `TypeError` for text and for what is no buffer, `BufferError` for one that is not
-    /// contiguous.
+    /// `TypeError` for text and for objects without a buffer, `BufferError` for buffers that are
+    /// not contiguous.
     pub(crate) fn of(object: &'a Bound<'_, PyAny>) -> PyResult<Self> {
         if let Ok(bytes) = object.cast::<PyBytes>() {
             return Ok(Self::Bytes(bytes.as_bytes()));
@@ -39,12 +39,12 @@ impl<'a> Pieces<'a> {
         if length <= PIECE {
             return Ok(Self::Buffers { buffers: vec![whole], longest: length });
         }
-        // A buffer that is held keeps the length of its object.
+        // An object cannot change its length while its buffer is held.
         let view = flat(object)?;
         let longest = PIECE.max(length.div_ceil(MOST_PIECES));
         let piece = |start: usize| {
             let end = length.min(start + longest);
-            // Not `PySlice::new`, which in pyo3 0.30 keeps its numbers for ever.
+            // `PySlice::new` of pyo3 0.30 leaks its numbers.
             let part = view.get_item(PySlice::type_object(object.py()).call1((start, end))?)?;
             PyBuffer::get(&part)
         };
@@ -52,7 +52,7 @@ impl<'a> Pieces<'a> {
         Ok(Self::Buffers { buffers, longest })
     }
 
-    /// Calls a function with each of them.
+    /// Calls a function with each piece.
     pub(crate) fn for_each(&self, py: Python<'_>, mut take: impl FnMut(&[u8])) -> PyResult<()> {
         match self {
             Self::Bytes(bytes) => take(bytes),
@@ -69,7 +69,7 @@ impl<'a> Pieces<'a> {
     }
 }
 
-/// A copy of all bytes of an object that is not `bytes`.
+/// Returns a copy of the bytes of an object that is not `bytes`.
 pub(crate) fn copy(object: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
     let buffer = buffer(object)?;
     let mut copy = zeros(buffer.len_bytes())?;
@@ -77,38 +77,38 @@ pub(crate) fn copy(object: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
     Ok(copy)
 }
 
-/// So many zeros, for what is as large as somebody's data.
+/// Allocates `count` zeros. For amounts that depend on the caller's data.
 ///
 /// # Errors
-/// `MemoryError` where there is no room for them: Rust's own vectors end the process then.
+/// `MemoryError` if there is not enough memory. Rust's own vectors would end the process.
 pub(crate) fn zeros<T: Zeroable>(count: usize) -> PyResult<Vec<T>> {
     let zeros = try_zeroed_slice_box(count).map_err(|()| PyMemoryError::new_err(()))?;
     Ok(zeros.into_vec())
 }
 
-/// Room for so many items, of which there is none yet.
+/// Allocates an empty vector for `count` items.
 ///
 /// # Errors
-/// `MemoryError` where there is none.
+/// `MemoryError` if there is not enough memory.
 pub(crate) fn room<T>(count: usize) -> PyResult<Vec<T>> {
     let mut room = Vec::new();
     room.try_reserve_exact(count).map_err(|_| PyMemoryError::new_err(()))?;
     Ok(room)
 }
 
-/// That there is room for so many bytes, for what makes vectors of its own of them and would end
-/// the process where there is none.
+/// Checks that `count` bytes can be allocated. Called before code that would end the process if
+/// they cannot.
 ///
 /// # Errors
-/// `MemoryError` where there is not.
+/// `MemoryError` if they cannot.
 pub(crate) fn require(count: usize) -> PyResult<()> {
     room::<u8>(count).map(drop)
 }
 
-/// Appends bytes to others.
+/// Appends bytes to a vector.
 ///
 /// # Errors
-/// `MemoryError` where there is no room for them.
+/// `MemoryError` if there is not enough memory.
 #[inline]
 pub(crate) fn append(bytes: &mut Vec<u8>, more: &[u8]) -> PyResult<()> {
     if bytes.capacity() - bytes.len() < more.len() {
@@ -118,8 +118,8 @@ pub(crate) fn append(bytes: &mut Vec<u8>, more: &[u8]) -> PyResult<()> {
     Ok(())
 }
 
-/// Makes room for more bytes: for as many again, so that this is seldom, or for less where there is
-/// not so much.
+/// Reserves memory for more bytes. Doubles the capacity, so that this is rare, or takes less if
+/// there is not enough memory for that.
 #[cold]
 fn grow(bytes: &mut Vec<u8>, more: usize) -> PyResult<()> {
     let room = bytes.capacity();
@@ -130,11 +130,11 @@ fn grow(bytes: &mut Vec<u8>, more: usize) -> PyResult<()> {
     if is_made { Ok(()) } else { Err(PyMemoryError::new_err(())) }
 }
 
-/// The buffer of an object as bytes, whatever its elements are.
+/// Returns the buffer of an object as bytes, for any type of elements.
 fn buffer(object: &Bound<'_, PyAny>) -> PyResult<PyBuffer<u8>> {
     let buffer = match PyBuffer::<u8>::get(object) {
         Ok(buffer) => buffer,
-        // Elements of several bytes, or none.
+        // The elements have several bytes, or there is no buffer.
         Err(_) => PyBuffer::<u8>::get(&flat(object)?)?,
     };
     if !buffer.is_c_contiguous() {
@@ -143,8 +143,8 @@ fn buffer(object: &Bound<'_, PyAny>) -> PyResult<PyBuffer<u8>> {
     Ok(buffer)
 }
 
-/// A copy of the bytes of an array of numpy's that cannot say in a buffer what its elements are, as
-/// moments; hashlib does not ask. None where others are in the way, or objects' addresses.
+/// Copies the bytes of a numpy array without a buffer format, such as an array of datetimes.
+/// hashlib does not need the format. Returns None for arrays of Python objects.
 fn without_format<'py>(object: &Bound<'py, PyAny>) -> Option<PyResult<Bound<'py, PyAny>>> {
     let has_objects = object.getattr("dtype").ok()?.getattr("hasobject").ok()?;
     if has_objects.is_truthy().ok()? {
@@ -153,23 +153,20 @@ fn without_format<'py>(object: &Bound<'py, PyAny>) -> Option<PyResult<Bound<'py,
     if !object.getattr("flags").ok()?.getattr("c_contiguous").ok()?.is_truthy().ok()? {
         return Some(Err(scattered()));
     }
-    // Python's own, which asks for nothing but bytes.
+    // Python's own copy does not ask for the format.
     PyBytes::new(object.py(), b"").call_method1("join", ((object,),)).ok().map(Ok)
 }
 
 fn scattered() -> PyErr {
-    PyBufferError::new_err(
-        "the bytes do not lie one behind the other; take a copy, as by bytes(...)",
-    )
+    PyBufferError::new_err("the buffer is not contiguous; pass a copy, for example bytes(...)")
 }
 
-/// Whether objects' addresses are among the elements of a buffer of this format, in which the names
-/// of fields stand between colons.
+/// Returns whether a buffer format has addresses of objects. Names of fields are between colons.
 fn has_objects(format: &str) -> bool {
     format.split(':').step_by(2).any(|codes| codes.contains('O'))
 }
 
-/// A view of an object's bytes in one dimension.
+/// Returns a one-dimensional view of an object's bytes.
 fn flat<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     if object.is_instance_of::<PyString>() {
         return Err(PyTypeError::new_err("strings must be encoded before they are hashed"));
@@ -181,10 +178,10 @@ fn flat<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         view => view?.into_any(),
     };
     if has_objects(&view.getattr("format")?.extract::<String>()?) {
-        return Err(PyTypeError::new_err("the addresses of objects, as in an array of numpy's"));
+        return Err(PyTypeError::new_err("an array of Python objects cannot be hashed"));
     }
     if view.getattr("nbytes")?.extract::<usize>()? == 0 {
-        // A shape with a zero in it cannot be cast.
+        // A shape that contains a zero cannot be cast.
         return Ok(PyMemoryView::from(&PyBytes::new(object.py(), b""))?.into_any());
     }
     if !view.getattr("c_contiguous")?.is_truthy()? {

@@ -1,9 +1,10 @@
-//! The capsules in which Arrow's arrays come, and whether somebody took what is in them.
+//! The capsules that hold Arrow arrays, and whether an array was already taken.
 //!
-//! Whoever takes an array out of its capsule sets its `release` to null and leaves the rest as it
-//! was: pointers to memory that may be anything by now. Neither pyo3-arrow nor arrow looks at it.
+//! The consumer of an array sets `release` in its capsule to null. It leaves the other fields
+//! unchanged, so they are pointers to memory that may be freed. Neither pyo3-arrow nor arrow checks
+//! `release`.
 //!
-//! The schemas are here, too, since arrow's fields leave out what the values of dictionaries mean.
+//! Schemas are read here, too, because arrow's fields lose the metadata of dictionary values.
 
 #![allow(unsafe_code, reason = "a capsule holds a pointer")]
 
@@ -34,45 +35,46 @@ struct Array {
     release: *const c_void,
 }
 
-/// That what these capsules hold was not taken.
+/// Checks that the contents of these capsules were not taken.
 ///
 /// # Errors
-/// `ValueError` if it was, or if they are capsules of something else.
+/// `ValueError` if they were taken, or if the capsules hold something else.
 pub(crate) fn require_untaken(
     schema: &Bound<'_, PyCapsule>,
     array: &Bound<'_, PyCapsule>,
 ) -> PyResult<()> {
     let schema = schema.pointer_checked(Some(SCHEMA))?.cast::<Schema>();
     let array = array.pointer_checked(Some(c"arrow_array"))?.cast::<Array>();
-    // SAFETY: a capsule of this name holds a pointer to such a structure, as the Arrow PyCapsule
-    // interface says, which lives as long as the capsule. Nothing but one field is read.
+    // SAFETY: by the Arrow PyCapsule interface, a capsule of this name holds a pointer to this
+    // structure, which lives as long as the capsule. Only one field is read.
     let releases = unsafe { [(*schema.as_ptr()).release, (*array.as_ptr()).release] };
     if releases.iter().any(|release| release.is_null()) {
-        let words = "what is handed over as Arrow was taken before; hand the array itself over";
+        let words = "this Arrow capsule was already consumed; pass the array itself";
         return Err(PyValueError::new_err(words));
     }
     Ok(())
 }
 
-/// The schema that a capsule holds, which was not taken.
+/// Returns the schema in a capsule that was not taken.
 pub(crate) fn schema<'a>(capsule: &'a Bound<'_, PyCapsule>) -> PyResult<&'a FFI_ArrowSchema> {
     let schema = capsule.pointer_checked(Some(SCHEMA))?.cast::<FFI_ArrowSchema>();
-    // SAFETY: as above, and it does not change as long as it is borrowed: whoever takes an array
-    // out leaves its schema in its capsule.
+    // SAFETY: as above. The schema does not change while it is borrowed, because the consumer of an
+    // array leaves its schema in its capsule.
     Ok(unsafe { schema.as_ref() })
 }
 
-/// The schema of a stream that a capsule holds. None of one that was taken, or that does not tell:
-/// whoever takes it next says so.
+/// Returns the schema of a stream in a capsule. Returns None if the stream was taken, or returns an
+/// error; its next consumer reports that.
 pub(crate) fn schema_of_stream(
     capsule: &Bound<'_, PyCapsule>,
 ) -> PyResult<Option<FFI_ArrowSchema>> {
     let stream = capsule.pointer_checked(Some(c"arrow_array_stream"))?;
     let stream = stream.cast::<FFI_ArrowArrayStream>().as_ptr();
     let mut schema = FFI_ArrowSchema::empty();
-    // SAFETY: a capsule of this name holds a pointer to such a structure. What was taken has no
-    // `release`, and nothing else of it is read. Of any other the function may be called as often
-    // as one likes; it fills the schema in where it returns 0, and leaves it empty otherwise.
+    // SAFETY: a capsule of this name holds a pointer to this structure. A stream that was taken has
+    // no `release`, and no other field of it is read. The function of any other stream may be
+    // called any number of times. It fills the schema in if it returns 0, and otherwise leaves it
+    // empty.
     let is_told = unsafe {
         match ((*stream).release, (*stream).get_schema) {
             (Some(_), Some(get_schema)) => get_schema(stream, &raw mut schema) == 0,

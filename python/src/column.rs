@@ -1,4 +1,4 @@
-//! A column of Arrow, which other libraries take.
+//! An Arrow column of results, which other libraries can read.
 
 use std::sync::Arc;
 
@@ -81,7 +81,9 @@ impl Column {
         row: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let len = self.len();
-        let beyond = || PyIndexError::new_err(format!("row {row} of {len}"));
+        let beyond = || {
+            PyIndexError::new_err(format!("row {row} does not exist: the column has {len} rows"))
+        };
         let row = row.extract::<isize>().map_err(|error| {
             if error.is_instance_of::<PyOverflowError>(py) { beyond() } else { error }
         })?;
@@ -139,7 +141,7 @@ impl Column {
     fn _from_ipc(content: &[u8]) -> PyResult<Self> {
         let Batches { schema, batches } = Batches::from_ipc(content)?;
         let [field] = &schema.fields()[..] else {
-            return Err(PyValueError::new_err("a table of other than one column is no column"));
+            return Err(PyValueError::new_err("a pickled column must be a table with one column"));
         };
         let chunks = batches.iter().map(|batch| Arc::clone(batch.column(0))).collect();
         Ok(Self::new(chunks, Arc::clone(field)))
@@ -155,7 +157,9 @@ impl Column {
         copy: Option<bool>,
     ) -> PyResult<Bound<'py, PyAny>> {
         if copy == Some(false) {
-            return Err(PyValueError::new_err("numpy has rows of other types, so they are copied"));
+            return Err(PyValueError::new_err(
+                "a numpy array of this column is always a copy; leave copy=False out",
+            ));
         }
         let is_number = *self.field.data_type() == DataType::UInt64 && self.null_count() == 0;
         let own = if is_number { "uint64" } else { "object" };
@@ -218,7 +222,7 @@ fn object<'py>(py: Python<'py>, chunk: &ArrayRef, row: usize) -> PyResult<Bound<
         }
         DataType::Utf8 => Ok(objects::text(py, chunk.as_string::<i32>().value(row))?.into_any()),
         other => {
-            let problem = format!("{other} has no objects of Python here");
+            let problem = format!("cannot convert {other} to Python objects");
             Err(PyTypeError::new_err(problem))
         }
     }
@@ -227,7 +231,7 @@ fn object<'py>(py: Python<'py>, chunk: &ArrayRef, row: usize) -> PyResult<Bound<
 /// An Arrow array has at most 2 GiB of text.
 fn of_chunks() -> PyErr {
     PyOverflowError::new_err(
-        "the column has more text than one array can hold; take its chunks: to_pyarrow(), \
+        "the column has more text than one array can hold; use to_pyarrow() or \
          pyarrow.chunked_array(column)",
     )
 }

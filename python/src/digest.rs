@@ -1,4 +1,4 @@
-//! hashlib's objects.
+//! Hash objects, with the interface of hashlib.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -14,8 +14,8 @@ use crate::algorithm::{ALL, Function, Key};
 use crate::bytes::Pieces;
 use crate::hex;
 
-/// Bytes from which on other threads may run meanwhile, as in hashlib: giving the GIL back and
-/// taking it again costs more than fewer take to hash.
+/// From this number of bytes on, other threads may run meanwhile, as in hashlib. Releasing the GIL
+/// costs more than hashing fewer bytes.
 const WITHOUT_GIL: usize = 2048;
 
 /// A hash of bytes that arrive in pieces, with the methods of hashlib objects.
@@ -67,8 +67,8 @@ impl State {
         })
     }
 
-    /// The digest in the order of its bytes: MD5's own, and of SipHash the lowest byte of the
-    /// number first, as its reference implementation has it.
+    /// Returns the digest. Its bytes are in MD5's order, or for SipHash the lowest byte first, as
+    /// in the reference implementation.
     fn digest(self, with: impl FnOnce(&[u8])) {
         match self {
             Self::Md5(state) => with(state.finalize().as_bytes()),
@@ -81,7 +81,7 @@ impl State {
 
     fn number(self) -> u128 {
         match self {
-            // As the hexadecimal digits read.
+            // The number that the hexadecimal digits show.
             Self::Md5(state) => u128::from_be_bytes(*state.finalize().as_bytes()),
             Self::Siphash24(state) => state.finalize().into(),
             Self::Siphash13(state) => state.finalize().into(),
@@ -91,7 +91,7 @@ impl State {
     }
 }
 
-/// The first bytes, if any are given: None is something else, and no bytes.
+/// An optional argument of bytes. A given None is an error, not an absent argument.
 pub(crate) struct Data<'a, 'py>(Option<Borrowed<'a, 'py, PyAny>>);
 
 impl<'a, 'py> FromPyObject<'a, 'py> for Data<'a, 'py> {
@@ -111,7 +111,7 @@ impl Hash {
         Ok(Self { algorithm: function.algorithm(), state: Mutex::new(state) })
     }
 
-    /// The state, once no other thread has it. Nothing panics that holds it.
+    /// Locks the state. No holder of the lock panics.
     fn state(&self, py: Python<'_>) -> MutexGuard<'_, State> {
         self.state.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner)
     }
@@ -126,7 +126,7 @@ impl Hash {
     /// Adds the next bytes, from any object with a buffer: bytes, bytearray, memoryview.
     #[pyo3(signature = (data, /))]
     fn update(&self, data: &Bound<'_, PyAny>) -> PyResult<()> {
-        // Before the state is taken: this may run code that uses it.
+        // Before the lock, because this may run Python code that uses this object.
         let pieces = Pieces::of(data)?;
         self.state(data.py()).update_all(data.py(), &pieces)
     }
@@ -207,11 +207,11 @@ pub(crate) fn md5(
     usedforsecurity: Option<&Bound<'_, PyAny>>,
     string: Data<'_, '_>,
 ) -> PyResult<Hash> {
-    // Whatever is true or false to Python.
+    // Any value is accepted, as in hashlib.
     _ = usedforsecurity;
     match (&data, &string) {
         (Data(Some(_)), Data(Some(_))) => {
-            Err(PyTypeError::new_err("string= is data by another name; give one of them"))
+            Err(PyTypeError::new_err("string= and data are the same argument; give one of them"))
         }
         (_, Data(Some(_))) => Hash::new(&Function::Md5, string),
         _ => Hash::new(&Function::Md5, data),
@@ -245,7 +245,7 @@ pub(crate) fn available(py: Python<'_>) -> PyResult<Bound<'_, PySet>> {
     PySet::new(py, ALL.map(Algorithm::name))
 }
 
-/// A function of Python for an algorithm with a key.
+/// Defines the Python function of an algorithm with a key.
 macro_rules! keyed {
     ($(#[$doc:meta])+ $name:ident: $algorithm:ident) => {
         $(#[$doc])+
@@ -267,7 +267,7 @@ keyed! {
     /// >>> h = lanesum.siphash24(bytes(range(15)), key=bytes(range(16)))
     /// >>> hex(h.intdigest())  # as in the paper's appendix
     /// '0xa129ca6149be45e5'
-    /// >>> h.hexdigest()  # the lowest byte first, as the reference implementation has it
+    /// >>> h.hexdigest()  # the lowest byte first, as in the reference implementation
     /// 'e545be4961ca29a1'
     siphash24: Siphash24
 }

@@ -24,12 +24,12 @@ use crate::panics::unless_it_panics;
 use crate::rows::{Rows, is_bytes};
 use crate::signals::LOOK;
 
-/// Rows that are hashed before the next look at the clock.
+/// The number of rows between checks for signals.
 const ROWS: usize = 1 << 16;
-/// Bytes that they have about, but for so many rows, which all lanes take.
+/// About the number of bytes of these rows. There are always enough rows for all lanes.
 const BYTES: usize = 64 << 20;
 const LANES: usize = 64;
-/// The same of a dictionary, all of whose values may be hashed each time.
+/// The number of rows of a dictionary. All its values may be hashed each time.
 const DICTIONARY_ROWS: usize = 1 << 22;
 
 /// Returns the digest of each row of a column, as an Arrow column.
@@ -71,7 +71,7 @@ pub(crate) fn hash_column(
     hash(column.py(), &function, output, chunks)
 }
 
-/// The digests of a column that has been handed over.
+/// Returns the digests of a column.
 pub(crate) fn hash(
     py: Python<'_>,
     function: &Function,
@@ -87,32 +87,31 @@ pub(crate) fn hash(
             let rendering = hash_into(py, function, &rows, rendering)?;
             arrays.push(py.detach(|| rendering.array(rows.logical_nulls()))?);
         }
-        // The last reference may be this one, and what frees it may take a while.
+        // Freeing the last reference may take a while.
         py.detach(|| drop(chunk));
     }
     let field = Field::new("", output.data_type(function), true);
     Ok(Column::new(arrays, Arc::new(field)))
 }
 
-/// The next array of a column.
+/// Returns the next array of a column.
 pub(crate) fn next(py: Python<'_>, chunks: &mut Chunks) -> PyResult<Option<ArrayRef>> {
     let chunk = py.detach(|| chunks.next().map(|chunk| chunk.map(|rows| (is_sound(&rows), rows))));
     let chunk = chunk.transpose().map_err(|error| match error {
-        // An exception of Python's, on its way through Arrow.
+        // A Python exception that went through Arrow.
         ArrowError::ExternalError(_) => PyArrowError::from(error).into(),
-        error => PyRuntimeError::new_err(format!("a column came to no end: {error}")),
+        error => PyRuntimeError::new_err(format!("cannot read the column: {error}")),
     })?;
     match chunk {
         Some((false, rows)) => Err(PyValueError::new_err(format!(
-            "an array of {} is broken: its offsets, views or indices point nowhere",
+            "invalid array of {}: its offsets, views or indices are out of bounds",
             rows.data_type()
         ))),
         chunk => Ok(chunk.map(|(_, rows)| rows)),
     }
 }
 
-/// Whether all that an array's rows refer to is there. Who made it should have seen to that, but
-/// not all do.
+/// Returns whether all references of an array's rows are valid. Not all producers ensure that.
 fn is_sound(array: &dyn Array) -> bool {
     if let Some(rows) = Rows::of(array) {
         return rows.are_sound();
@@ -132,14 +131,14 @@ fn is_sound(array: &dyn Array) -> bool {
     }
 }
 
-/// Whether all keys but null ones, where anything may stand, are numbers of so many values.
+/// Returns whether all keys are below `count`. Null rows may have any key.
 fn are_below<T: ArrowPrimitiveType>(keys: &PrimitiveArray<T>, count: usize) -> bool {
-    // What is negative is more than any count.
+    // A negative key is larger than any count.
     let mut beyond = keys.values().iter().enumerate().filter(|(_, key)| key.as_usize() >= count);
     beyond.all(|(row, _)| keys.is_null(row))
 }
 
-/// The digest of each row, and anything where a row is null.
+/// Returns the digest of each row. The digests of null rows are undefined.
 fn hash_into(
     py: Python<'_>,
     function: &Function,
@@ -171,22 +170,22 @@ fn hash_into(
     }
 }
 
-/// What comes of hashing rows that may be another library's memory.
+/// Returns the result of hashing rows in the memory of another library.
 ///
 /// # Errors
-/// `ValueError` where bounds did not hold that were looked at before: somebody writes there.
+/// `ValueError` if bounds no longer hold, because another thread wrote to the rows.
 pub(crate) fn unless_it_changes<T>(hash: impl FnOnce() -> T) -> PyResult<T> {
-    let words = "the rows were changed while they were hashed; give a copy of them";
+    let words = "the rows changed while they were hashed; pass a copy of them";
     unless_it_panics(hash).ok_or_else(|| PyValueError::new_err(words))
 }
 
-/// A range in steps of at most so many.
+/// Splits a range into steps of a maximum length.
 pub(crate) fn steps(range: Range<usize>, step: usize) -> impl Iterator<Item = Range<usize>> {
     let end = range.end;
     range.step_by(step).map(move |start| start..end.min(start.saturating_add(step)))
 }
 
-/// The numbers of each row, and anything where a row is null; of an algorithm of 64 bits.
+/// Returns the 64-bit hash of each row. The hashes of null rows are undefined.
 pub(crate) fn numbers_of(
     py: Python<'_>,
     function: &Function,
@@ -210,19 +209,19 @@ fn hash_array(function: &Function, array: &dyn Array, places: Places<'_>) -> PyR
         }
         DataType::Int64 => {
             let numbers = array.as_primitive::<Int64Type>().values();
-            // Their bytes are the same.
+            // Both types have the same bytes.
             let numbers = ScalarBuffer::<u64>::from(numbers.inner().clone());
             function.hash_numbers(&numbers, places);
         }
         DataType::Dictionary(..) => hash_dictionary(function, array, places)?,
-        // Nothing but nulls.
+        // All rows are null.
         _ => {}
     }
     Ok(())
 }
 
-/// Each value of a dictionary once, or each row, whatever there are fewer of: a few rows may have
-/// come with all values of a large table.
+/// Hashes each value of a dictionary once, or each row, whichever is fewer. A few rows may come
+/// with all values of a large table.
 fn hash_dictionary(function: &Function, array: &dyn Array, places: Places<'_>) -> PyResult<()> {
     let dictionary = array.as_any_dictionary();
     let values = dictionary.values();
@@ -243,11 +242,12 @@ fn hash_dictionary(function: &Function, array: &dyn Array, places: Places<'_>) -
     Ok(())
 }
 
-/// Where the value of each row stands in a dictionary, which is not empty; anywhere in it where a
-/// row is null. Each key is read once and held within the dictionary: others may write there.
+/// Returns the index of each row's value in a dictionary that is not empty. The indices of null
+/// rows are valid but undefined. Each key is read only once and limited to the dictionary, because
+/// other threads may write to the keys.
 ///
 /// # Errors
-/// `MemoryError` where there is no room for them.
+/// `MemoryError` if there is not enough memory.
 pub(crate) fn places_of(dictionary: &dyn AnyDictionaryArray) -> PyResult<Vec<usize>> {
     let (keys, last) = (dictionary.keys(), dictionary.values().len() - 1);
     let mut places = bytes::room(keys.len())?;
@@ -259,7 +259,7 @@ pub(crate) fn places_of(dictionary: &dyn AnyDictionaryArray) -> PyResult<Vec<usi
 }
 
 /// # Errors
-/// `TypeError` for a column of what cannot be hashed so.
+/// `TypeError` for a column of a type that cannot be hashed.
 fn check_type(function: &Function, data_type: &DataType) -> PyResult<()> {
     let is_md5 = matches!(function, Function::Md5);
     let can_be = |data_type: &DataType| {
@@ -281,6 +281,6 @@ fn check_type(function: &Function, data_type: &DataType) -> PyResult<()> {
         _ => "one of them",
     };
     Err(PyTypeError::new_err(format!(
-        "a column of {data_type}: {algorithm} hashes {kinds}; cast it to {to} first"
+        "{algorithm} hashes {kinds}, not {data_type}; cast the column to {to} first"
     )))
 }

@@ -1,21 +1,21 @@
 //! Hexadecimal digits, of many digests at once.
 
-/// The two digits of a byte, in lower case. Sums and products alone, so that the compiler makes
-/// vectors of a loop over it, where a table would be looked up byte by byte.
+/// Returns the two lower-case digits of a byte. Only sums and products, so that the compiler
+/// vectorises a loop over it. A table would be read byte by byte.
 #[inline(always)]
 const fn pair(byte: u8) -> [u8; 2] {
     let byte = byte as u16;
-    // The upper half of the byte is the first digit, which is the lower byte of the pair.
+    // The upper half of the byte is the first digit, and the lower byte of the pair.
     let nibbles = byte >> 4 | (byte & 0xf) << 8;
-    // 1 where a nibble is ten or more, and takes a letter: `a` is 39 behind what follows `9`.
+    // 1 if a nibble is a letter. `a` is 39 after the character that follows `9`.
     let letters = (nibbles + 0x0606) >> 4 & 0x0101;
     (nibbles + 0x3030 + letters * 39).to_le_bytes()
 }
 
-/// Puts the digits of bytes into a place that is twice as long.
+/// Writes the digits of bytes to a slice of twice the length.
 ///
 /// # Panics
-/// When it is shorter.
+/// If the slice is shorter.
 pub(crate) fn encode(bytes: &[u8], digits: &mut [u8]) {
     let pairs = digits.as_chunks_mut::<2>().0;
     assert!(pairs.len() >= bytes.len(), "two digits a byte");
@@ -24,7 +24,7 @@ pub(crate) fn encode(bytes: &[u8], digits: &mut [u8]) {
     }
 }
 
-/// The digits of one digest.
+/// Returns the hexadecimal digits of a digest.
 pub(crate) fn digits(digest: &[u8]) -> String {
     digest.iter().flat_map(|&byte| pair(byte)).map(char::from).collect()
 }

@@ -1,5 +1,5 @@
-//! Columns as other libraries hand them over: by the Arrow PyCapsule interface, as numpy's arrays,
-//! or as sequences of objects.
+//! Reads columns of other libraries: by the Arrow PyCapsule interface, from numpy arrays, or from
+//! sequences of objects.
 
 use std::iter;
 use std::sync::Arc;
@@ -29,38 +29,38 @@ use crate::items::{self, Item};
 use crate::panics::unless_it_panics;
 use crate::signals::Turns;
 
-/// The arrays of a column, one after the other. They may be asked for without the GIL: whoever
-/// makes them takes it where it is needed.
+/// The arrays of a column, in order. They can be requested without the GIL. A producer in Python
+/// takes it when it needs it.
 pub(crate) type Chunks = Box<dyn ArrayReader + Send>;
 
-/// What a function takes but Arrow's arrays, in the words of messages.
+/// The ends of messages about inputs that a function does not accept.
 pub(crate) struct Takes {
-    /// Behind the type of an object that it does not take.
+    /// Follows the type of an object.
     objects: &'static str,
-    /// Behind the type of an array of numpy's that it does not take.
+    /// Follows the dtype of a numpy array.
     arrays: &'static str,
-    /// Behind a type that says what its storage means.
+    /// Follows the name of an extension type.
     pub(crate) types: &'static str,
 }
 
-/// What is hashed as it is.
+/// For functions that hash values unchanged.
 pub(crate) const HASHED: Takes = Takes {
-    objects: "str, bytes or another buffer can be hashed; of other values pyarrow.array() makes a \
-              column with a type",
-    arrays: "text, bytes and 64-bit integers can be hashed, and astype() makes one of these of it",
-    types: "give what it is stored as, or cast it to text",
+    objects: "only str, bytes and other buffers can be hashed; convert other values with \
+              pyarrow.array()",
+    arrays: "only text, bytes and 64-bit integers can be hashed; convert it with astype()",
+    types: "convert it to its storage type or to text",
 };
 
-/// What is written as text first, as databases do.
+/// For functions that convert values to text first, as databases do.
 pub(crate) const WRITTEN: Takes = Takes {
-    objects: "a list of a key's values is of str, of int, of bool or of datetime.date; cast others \
-              to text as your database does, or give pyarrow.array() with a type",
-    arrays: "text, booleans and 64-bit integers are values of a key; astype() makes them of other \
-             integers, and others are to be cast to text as your database does",
+    objects: "a list of values must be of str, int, bool or datetime.date; cast others to text as \
+              your database does, or pass a pyarrow.array() with a type",
+    arrays: "only text, booleans and 64-bit integers are accepted; convert other integers with \
+             astype(), and cast other values to text as your database does",
     types: "cast it to text as your database does",
 };
 
-/// The column that an object is, which messages call `what`.
+/// Returns an object's column. Messages call it `what`.
 pub(crate) fn column(object: &Bound<'_, PyAny>, what: &str, takes: &Takes) -> PyResult<Chunks> {
     if let Some(column) = only_column_of_pandas(object, what)? {
         return self::column(&column, what, takes);
@@ -71,10 +71,10 @@ pub(crate) fn column(object: &Bound<'_, PyAny>, what: &str, takes: &Takes) -> Py
     }
 }
 
-/// What an object hands over as Arrow, if it does: a column, or a table's rows as structs.
+/// Returns an object's Arrow data, if it has any: a column, or the rows of a table as structs.
 ///
 /// # Errors
-/// `TypeError` for a column of structs, which is no table: a row of it may be null as a whole.
+/// `TypeError` for a column of structs, whose rows may be null. It is not a table.
 pub(crate) fn by_capsule(object: &Bound<'_, PyAny>, what: &str) -> PyResult<Option<Chunks>> {
     items::refuse_class(object, what)?;
     refuse_types_of_polars(object, what)?;
@@ -86,10 +86,10 @@ pub(crate) fn by_capsule(object: &Bound<'_, PyAny>, what: &str) -> PyResult<Opti
         data_type if is_decimal(data_type) && holds_objects(object)? => {
             return Err(of_decimals(what));
         }
-        // A category of pandas has its values, which are objects, once each.
+        // Categories of pandas hold each value once, and the values are objects.
         DataType::Dictionary(_, values) => {
             if let Some(of_category) = object.getattr_opt("cat")? {
-                // polars has a namespace of this name, too.
+                // polars has a namespace with this name, too.
                 let Some(categories) = of_category.getattr_opt("categories")? else {
                     return Ok(Some(chunks));
                 };
@@ -105,8 +105,8 @@ pub(crate) fn by_capsule(object: &Bound<'_, PyAny>, what: &str) -> PyResult<Opti
     Ok(Some(chunks))
 }
 
-/// The column of a frame of pandas that has but one, without its index, which it would hand over,
-/// too.
+/// Returns the column of a pandas frame with only one column. By Arrow the frame would also return
+/// its index.
 fn only_column_of_pandas<'py>(
     object: &Bound<'py, PyAny>,
     what: &str,
@@ -116,8 +116,8 @@ fn only_column_of_pandas<'py>(
         return Ok(None);
     }
     match object.getattr("columns")?.len()? {
-        // Its index would be its only column.
-        0 => return Err(PyValueError::new_err(format!("{what} is a table of 0 columns"))),
+        // The index would become the only column.
+        0 => return Err(PyValueError::new_err(format!("{what} is a table without columns"))),
         1 => {}
         _ => return Ok(None),
     }
@@ -125,13 +125,13 @@ fn only_column_of_pandas<'py>(
     columns.next().map(|pair| pair?.get_item(1)).transpose()
 }
 
-/// Whether a column of pandas holds Python's objects, of which the column does not know the type.
+/// Returns whether a pandas column holds Python objects, whose type the column does not know.
 fn holds_objects(object: &Bound<'_, PyAny>) -> PyResult<bool> {
     let Some(dtype) = object.getattr_opt("dtype")? else { return Ok(false) };
     if dtype.getattr_opt("kind")?.is_none_or(|kind| !kind.eq("O").unwrap_or(false)) {
         return Ok(false);
     }
-    // One of Arrow's own types has objects only once they are asked for.
+    // An Arrow type of pandas creates objects only on request.
     Ok(object.hasattr("tolist")? && !dtype.hasattr("pyarrow_dtype")?)
 }
 
@@ -142,14 +142,14 @@ fn is_decimal(data_type: &DataType) -> bool {
 
 fn of_decimals(what: &str) -> PyErr {
     PyTypeError::new_err(format!(
-        "{what} is a column of Decimals, which do not tell how many digits it has; give \
-         pyarrow.array(values, pyarrow.decimal128(10, 2)), or what fits"
+        "{what} is a column of Decimals, whose number of digits is unknown; pass the type, for \
+         example pyarrow.array(values, pyarrow.decimal128(10, 2))"
     ))
 }
 
 /// # Errors
-/// `TypeError` for a column of objects in which pandas takes moments for dates, since the first is
-/// one.
+/// `TypeError` for a pandas column of objects with datetimes. pandas converts them to dates if the
+/// first object is a date.
 fn refuse_moments_of_pandas(object: &Bound<'_, PyAny>, what: &str) -> PyResult<()> {
     if !holds_objects(object)? {
         return Ok(());
@@ -159,10 +159,10 @@ fn refuse_moments_of_pandas(object: &Bound<'_, PyAny>, what: &str) -> PyResult<(
     for value in object.call_method0("tolist")?.try_iter()? {
         turns.turn(0)?;
         let value = value?;
-        // pandas' NaT is one by its class, and stands for nothing.
+        // NaT of pandas is an instance of this class, but means a missing value.
         if value.is_instance(&moment)? && !items::is_missing(&value)? {
             return Err(PyTypeError::new_err(format!(
-                "{what} has moments among its dates; cast it to text as your database does"
+                "{what} has both dates and datetimes; cast it to text as your database does"
             )));
         }
     }
@@ -170,11 +170,11 @@ fn refuse_moments_of_pandas(object: &Bound<'_, PyAny>, what: &str) -> PyResult<(
 }
 
 /// # Errors
-/// `TypeError` for a column or a table of polars with Python's objects, which it hands over as the
-/// addresses of these, or of nulls alone, with a buffer that Arrow does not know.
+/// `TypeError` for a polars column or table with Python objects, which polars exports as their
+/// addresses, or of only nulls, whose buffer Arrow does not know.
 fn refuse_types_of_polars(object: &Bound<'_, PyAny>, what: &str) -> PyResult<()> {
     let module: String = object.get_type().getattr("__module__")?.extract()?;
-    // Of a query nothing is known before it has run, and it is not taken.
+    // The types of a query are unknown before it runs. It is refused later.
     if module.split('.').next() != Some("polars") || object.get_type().name()? == "LazyFrame" {
         return Ok(());
     }
@@ -184,18 +184,18 @@ fn refuse_types_of_polars(object: &Bound<'_, PyAny>, what: &str) -> PyResult<()>
     };
     for dtype in &types {
         let remedy = match dtype.str()?.to_str()? {
-            "Object" => "which is not handed over as Arrow; give .to_list(), or cast it",
-            "Null" => "which it does not hand over as Arrow's; cast it to polars.String",
+            "Object" => "which has no Arrow type; pass .to_list(), or cast it",
+            "Null" => "which polars cannot export to Arrow; cast it to polars.String",
             _ => continue,
         };
-        return Err(PyTypeError::new_err(format!("{what} has polars' type {dtype}, {remedy}")));
+        return Err(PyTypeError::new_err(format!("{what} has the polars type {dtype}, {remedy}")));
     }
     Ok(())
 }
 
 /// # Errors
-/// `TypeError` for a type that says what its storage means, as that of UUIDs or of months does,
-/// unless it is stored as text, which says so itself. A dictionary is of the type of its values.
+/// `TypeError` for an extension type such as UUID or month, unless it is stored as text, which
+/// shows its meaning. A dictionary has the type of its values.
 pub(crate) fn refuse_extension(field: &Field, what: &str, remedy: &str) -> PyResult<()> {
     let stored = field.data_type();
     let Some(extension) = field.extension_type_name() else { return Ok(()) };
@@ -203,7 +203,7 @@ pub(crate) fn refuse_extension(field: &Field, what: &str, remedy: &str) -> PyRes
         return Ok(());
     }
     Err(PyTypeError::new_err(format!(
-        "{what} is of the type {extension}, stored as {stored}; {remedy}"
+        "{what} has the type {extension}, stored as {stored}; {remedy}"
     )))
 }
 
@@ -211,8 +211,8 @@ pub(crate) fn is_text(data_type: &DataType) -> bool {
     matches!(data_type, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View)
 }
 
-/// A field that also says what the values of dictionaries mean: a schema says it of these, for
-/// which arrow's dictionaries have no place.
+/// Returns a field with the extension type of dictionary values. It is in the schema, but arrow's
+/// dictionaries lose it.
 fn with_meaning(field: &FieldRef, schema: &FFI_ArrowSchema) -> FieldRef {
     match field.data_type() {
         DataType::Dictionary(_, values) if !is_text(values) => {
@@ -232,8 +232,8 @@ fn with_meaning(field: &FieldRef, schema: &FFI_ArrowSchema) -> FieldRef {
     }
 }
 
-/// Whether an object's class says that it is a column: it has a type of its own, and no columns.
-/// Objects are not asked, since frames have attributes of the names of their columns.
+/// Returns whether an object is a column: its class has a type, but no columns. The object itself
+/// may have attributes with the names of its columns.
 pub(crate) fn is_series(object: &Bound<'_, PyAny>) -> PyResult<bool> {
     let class = object.get_type();
     let has_any = |names: &[&str]| {
@@ -243,13 +243,13 @@ pub(crate) fn is_series(object: &Bound<'_, PyAny>) -> PyResult<bool> {
 }
 
 pub(crate) fn of_structs(what: &str) -> PyErr {
-    PyTypeError::new_err(format!("{what} is one column, of structs; take its fields"))
+    PyTypeError::new_err(format!("{what} is one column of structs; pass its fields as columns"))
 }
 
-/// The columns of a table's rows.
+/// Returns the columns of a table's rows.
 ///
 /// # Errors
-/// `TypeError` where a row is null as a whole, as in a column of structs.
+/// `TypeError` if a row is null as a whole, as in a column of structs.
 pub(crate) fn columns_of(rows: &ArrayRef, what: &str) -> PyResult<Vec<ArrayRef>> {
     if rows.null_count() > 0 {
         return Err(of_structs(what));
@@ -257,9 +257,9 @@ pub(crate) fn columns_of(rows: &ArrayRef, what: &str) -> PyResult<Vec<ArrayRef>>
     Ok(rows.as_struct().columns().to_vec())
 }
 
-/// What pyarrow says of a column that it cannot hand over, with the name of that: one of pandas
-/// with objects of several kinds, say. And what Arrow's crate says of types of other libraries that
-/// it does not know, as polars' integers of 128 bits.
+/// Adds the name of a column to an error of pyarrow, for example about a pandas column with objects
+/// of several kinds. Does the same for errors of the arrow crate about types that it does not know,
+/// such as 128-bit integers of polars.
 fn refused(py: Python<'_>, error: PyErr, what: &str) -> PyErr {
     let module =
         error.get_type(py).getattr("__module__").and_then(|module| module.extract::<String>());
@@ -269,7 +269,7 @@ fn refused(py: Python<'_>, error: PyErr, what: &str) -> PyErr {
         return error;
     }
     let words = format!(
-        "{what} is not handed over as Arrow: {}; cast it to text or bytes first",
+        "{what} cannot be exported to Arrow: {}; cast it to text or bytes first",
         error.value(py)
     );
     let is_of_type = error.is_instance_of::<PyTypeError>(py)
@@ -301,7 +301,7 @@ fn handed_over(object: &Bound<'_, PyAny>) -> PyResult<Option<Chunks>> {
     if object.hasattr(intern!(py, "__arrow_c_stream__"))? {
         let stream = match object.call_method0(intern!(py, "__arrow_c_stream__")) {
             Ok(stream) => stream.cast_into::<PyCapsule>()?,
-            // pandas cannot hand over its own objects where there is no pyarrow.
+            // pandas needs pyarrow to export its objects.
             Err(error) if error.is_instance_of::<PyImportError>(py) => return Ok(None),
             Err(error) => return Err(error),
         };
@@ -312,7 +312,7 @@ fn handed_over(object: &Bound<'_, PyAny>) -> PyResult<Option<Chunks>> {
     Ok(None)
 }
 
-/// The arrays, and an error in the place of one that is not of the type that its producer said.
+/// Replaces an array by an error if it does not have the type of the schema.
 fn guarded(mut reader: Chunks, schema: Option<&FFI_ArrowSchema>) -> Chunks {
     let field = reader.field();
     let field = schema.map_or(field.clone(), |schema| with_meaning(&field, schema));
@@ -336,25 +336,25 @@ fn guarded(mut reader: Chunks, schema: Option<&FFI_ArrowSchema>) -> Chunks {
     Box::new(ArrayIterator::new(arrays, field))
 }
 
-/// That an array has a length: arrow takes a negative one for a large one.
+/// Checks the length of an array. Arrow takes a negative length for a large one.
 fn require_length(array: &ArrayRef) -> PyResult<()> {
     if i64::try_from(array.len()).is_err() { Err(not_its_type()) } else { Ok(()) }
 }
 
 fn not_its_type() -> PyErr {
     PyValueError::new_err(
-        "what is handed over as Arrow is not of the type that it says, or was taken before",
+        "this Arrow data does not have the type of its schema, or was already consumed",
     )
 }
 
-/// A table of one column, as queries give, is that column.
+/// Returns the only column of a table, for example of a query result.
 fn one_column(chunks: Chunks, what: &str) -> PyResult<Chunks> {
     let field = chunks.field();
     let DataType::Struct(fields) = field.data_type() else { return Ok(chunks) };
     let [column] = &fields[..] else {
         let names: Vec<_> = fields.iter().map(|field| field.name().as_str()).collect();
         return Err(PyValueError::new_err(format!(
-            "{what} is a table of {} columns ({}); give one of them",
+            "{what} is a table of {} columns ({}); pass one of them",
             names.len(),
             names.join(", ")
         )));
@@ -377,7 +377,7 @@ fn by_objects(object: &Bound<'_, PyAny>, what: &str, takes: &Takes) -> PyResult<
     Ok(Box::new(ArrayIterator::new([Ok(array)], field)))
 }
 
-/// numpy's arrays of fixed types, of which copies are taken, since others may write there.
+/// Copies a numpy array of a fixed type, because other threads may write to it.
 fn by_dtype(object: &Bound<'_, PyAny>, what: &str, takes: &Takes) -> PyResult<Option<ArrayRef>> {
     let py = object.py();
     let Ok(dtype) = object.getattr(intern!(py, "dtype")) else { return Ok(None) };
@@ -385,15 +385,17 @@ fn by_dtype(object: &Bound<'_, PyAny>, what: &str, takes: &Takes) -> PyResult<Op
     if let Ok(dimensions) = object.getattr("ndim")
         && dimensions.extract::<usize>()? != 1
     {
-        return Err(PyValueError::new_err(format!("{what} has {dimensions} dimensions; give one")));
+        return Err(PyValueError::new_err(format!(
+            "{what} must have 1 dimension, not {dimensions}"
+        )));
     }
-    // Those of pandas have none, and are as good as a list.
+    // Extension arrays of pandas have no item size, and are read as a list.
     let Ok(width) = dtype.getattr("itemsize") else { return Ok(None) };
     let width: usize = width.extract()?;
-    // What a masked array hides is null in its list alone.
+    // Masked values are null only in the list of the array.
     let is_plain = object.hasattr("tobytes")? && !object.hasattr("mask")?;
     if is_plain && !dtype.getattr("isnative")?.is_truthy()? && width == 8 {
-        // A number is hashed, not how another machine would write it.
+        // Converts numbers in the byte order of another machine.
         let native = dtype.call_method1("newbyteorder", ("=",))?;
         return by_dtype(&object.call_method1("astype", (native,))?, what, takes);
     }
@@ -420,12 +422,12 @@ fn by_dtype(object: &Bound<'_, PyAny>, what: &str, takes: &Takes) -> PyResult<Op
             let list = object.call_method0("tolist")?;
             of_items(&items::hold(&list, what)?, what, takes).map(Some)
         }
-        _ => Err(PyTypeError::new_err(format!("{what} is of dtype {dtype}; {}", takes.arrays))),
+        _ => Err(PyTypeError::new_err(format!("{what} has dtype {dtype}; {}", takes.arrays))),
     }
 }
 
-/// The numbers of a masked array of numpy's, null where it is masked: a list of them would have
-/// lost their type.
+/// Returns the numbers of a masked numpy array, with nulls for masked values. A list would lose the
+/// type of the numbers.
 fn masked(object: &Bound<'_, PyAny>, what: &str, takes: &Takes) -> PyResult<ArrayRef> {
     let numbers = by_dtype(&object.call_method1("filled", (0,))?, what, takes)?;
     let numbers = numbers.expect("an array of numpy's");
@@ -443,8 +445,8 @@ fn masked(object: &Bound<'_, PyAny>, what: &str, takes: &Takes) -> PyResult<Arra
     })
 }
 
-/// A copy of an array's numbers. An array may have more rows than memory has room for, where all of
-/// them are one, or lie in a file.
+/// Copies the numbers of an array. There may be more rows than fit into memory, if all rows share
+/// one value or are in a file.
 fn numbers<T: Element + Zeroable>(array: &Bound<'_, PyAny>) -> PyResult<Vec<T>> {
     let buffer = PyBuffer::<T>::get(array)?;
     let mut numbers = bytes::zeros(buffer.item_count())?;
@@ -452,7 +454,7 @@ fn numbers<T: Element + Zeroable>(array: &Bound<'_, PyAny>) -> PyResult<Vec<T>> 
     Ok(numbers)
 }
 
-/// Rows of one width, of which numpy does not count the zeros at their ends.
+/// Returns rows of one width without trailing zeros, which numpy adds.
 fn padded(bytes: &[u8], width: usize) -> PyResult<ArrayRef> {
     let rows = bytes.chunks_exact(width);
     let mut texts = Texts::new(rows.len(), 0)?;
@@ -463,7 +465,8 @@ fn padded(bytes: &[u8], width: usize) -> PyResult<ArrayRef> {
     Ok(texts.bytes())
 }
 
-/// The objects of a sequence, which are of the kind of the first that stands for something.
+/// Returns the objects of a sequence as an array. The first object that is not missing decides its
+/// type.
 fn of_items(tuple: &Bound<'_, PyTuple>, what: &str, takes: &Takes) -> PyResult<ArrayRef> {
     for object in tuple.iter_borrowed() {
         if is_int(&object) {
@@ -490,14 +493,15 @@ fn of_items(tuple: &Bound<'_, PyTuple>, what: &str, takes: &Takes) -> PyResult<A
     if is_text { Ok(texts.text().map_err(PyArrowError::from)?) } else { Ok(texts.bytes()) }
 }
 
-/// The bytes of all texts and bytes of a sequence; other buffers may change their length.
+/// Returns the total length of all str and bytes of a sequence. Other buffers may change their
+/// lengths.
 fn bytes_of(tuple: &Bound<'_, PyTuple>) -> PyResult<usize> {
     let (mut total, mut turns) = (0_usize, Turns::new());
     for object in tuple.iter_borrowed() {
         let length = if let Ok(bytes) = object.cast::<PyBytes>() {
             bytes.as_bytes().len()
         } else if let Ok(text) = object.cast::<PyString>() {
-            // What has no UTF-8 is refused once its turn comes.
+            // Text without a UTF-8 form is refused later.
             text.to_str().map_or(0, str::len)
         } else {
             0
@@ -521,11 +525,11 @@ fn of_ints(tuple: &Bound<'_, PyTuple>, what: &str) -> PyResult<ArrayRef> {
             present.set(number);
             numbers[number] = object.extract::<i64>().map_err(|_| {
                 let remedy = match object.extract::<u64>() {
-                    Ok(_) => "an array of numpy's uint64 holds it, or text",
-                    Err(_) => "text holds it",
+                    Ok(_) => "use a numpy array of uint64, or text",
+                    Err(_) => "use text",
                 };
                 PyOverflowError::new_err(format!(
-                    "{what}[{number}] is beyond an integer of 64 bits with a sign; {remedy}"
+                    "{what}[{number}] does not fit into a signed 64-bit integer; {remedy}"
                 ))
             })?;
         } else if !items::is_missing(&object)? {
@@ -553,13 +557,13 @@ fn of_bools(tuple: &Bound<'_, PyTuple>, what: &str) -> PyResult<ArrayRef> {
 }
 
 fn of_dates(tuple: &Bound<'_, PyTuple>, what: &str) -> PyResult<ArrayRef> {
-    /// What `toordinal` gives of the first day of 1970.
+    /// The `toordinal` of the first day of 1970.
     const EPOCH: i32 = 719_163;
     let (mut dates, mut present) = (bytes::zeros(tuple.len())?, Bits::new(tuple.len())?);
     let (mut turns, mut date) = (Turns::new(), None);
     for (number, object) in tuple.iter_borrowed().enumerate() {
         turns.turn(0)?;
-        // A moment is a date by its class, and more. The names of a class are looked at once.
+        // A datetime is also an instance of date. Compares class names only once for each class.
         let class = object.get_type();
         if date.as_ref().is_some_and(|date| class.is(date))
             || items::is_of_class(&object, "datetime", "date")?
@@ -577,9 +581,9 @@ fn of_dates(tuple: &Bound<'_, PyTuple>, what: &str) -> PyResult<ArrayRef> {
 
 fn among(what: &str, number: usize, object: &Bound<'_, PyAny>, others: &str) -> PyErr {
     match object.get_type().name() {
-        Ok(class) => {
-            PyTypeError::new_err(format!("{what}[{number}] is of type {class} among {others}"))
-        }
+        Ok(class) => PyTypeError::new_err(format!(
+            "{what}[{number}] has type {class}, but earlier values are {others}"
+        )),
         Err(error) => error,
     }
 }

@@ -1,4 +1,4 @@
-//! Sequences of Python's objects that are messages: bytes, text, and whatever has a buffer.
+//! Sequences of Python objects that are messages: bytes, text, and other buffers.
 
 use std::borrow::Cow;
 
@@ -12,19 +12,19 @@ use pyo3::types::{
 
 use crate::bytes;
 
-/// One object of a sequence, for as long as the sequence is held.
+/// One object of a sequence, borrowed from it.
 pub(crate) enum Item<'a> {
-    /// Where it is, if it cannot change; otherwise a copy.
+    /// In place if the object cannot change, and otherwise a copy.
     Bytes(Cow<'a, [u8]>),
-    /// In UTF-8. Python keeps that beside a text which is not ASCII.
+    /// UTF-8, which Python caches for text that is not ASCII.
     Text(&'a str),
-    /// `None`, or what stands for nothing in columns of objects: a float or decimal that is no
-    /// number, and pandas' own two.
+    /// `None`, or a missing value of a column of objects: a float or Decimal NaN, and NA and NaT of
+    /// pandas.
     Missing,
 }
 
 impl Item<'_> {
-    /// Nothing for [`Item::Missing`].
+    /// Returns None for [`Item::Missing`].
     pub(crate) fn bytes(&self) -> Option<&[u8]> {
         match self {
             Self::Bytes(bytes) => Some(bytes),
@@ -34,17 +34,17 @@ impl Item<'_> {
     }
 }
 
-/// A tuple of what a sequence or iterator holds: it keeps everything alive, and does not change
-/// meanwhile.
+/// Returns the items of a sequence or iterator as a tuple, which keeps all items alive and does not
+/// change.
 ///
 /// # Errors
-/// `TypeError` for one message in the place of many, for dicts, sets, tables, classes and arrays of
-/// several dimensions, and for what cannot be iterated over.
+/// `TypeError` for a single message, for dicts, sets, tables, classes and arrays of several
+/// dimensions, and for objects that are not iterable.
 pub(crate) fn hold<'py>(sequence: &Bound<'py, PyAny>, what: &str) -> PyResult<Bound<'py, PyTuple>> {
     let tuple_of = sequence.py().get_type::<PyTuple>();
-    // A class of somebody's own may give others than it holds.
+    // A subclass may return items that it does not hold.
     if sequence.is_exact_instance_of::<PyList>() {
-        // Not `to_tuple`, which panics where there is no room.
+        // `to_tuple` panics if there is not enough memory.
         return Ok(tuple_of.call1((sequence,))?.cast_into::<PyTuple>()?);
     }
     if let Ok(tuple) = sequence.cast_exact::<PyTuple>() {
@@ -58,26 +58,29 @@ pub(crate) fn hold<'py>(sequence: &Bound<'py, PyAny>, what: &str) -> PyResult<Bo
         || is_bytes(sequence)?;
     let class = sequence.get_type().name()?;
     if is_one {
-        return Err(PyTypeError::new_err(format!("{what} is one {class}; give a list of them")));
+        return Err(PyTypeError::new_err(format!("{what} is a single {class}; pass a list")));
     }
     let is_unordered = sequence.is_instance_of::<PyMapping>()
         || sequence.is_instance_of::<PySet>()
         || sequence.is_instance_of::<PyFrozenSet>();
     if is_unordered {
         return Err(PyTypeError::new_err(format!(
-            "{what} is a {class}, whose order or values would be lost; give a list"
+            "{what} must be a sequence, not {class}; pass a list"
         )));
     }
-    // It has no rows yet.
+    // A query has no rows before it runs.
     let is_query = class == "LazyFrame";
     if !is_query && is_table(&sequence.get_type())? {
-        let problem = format!("{what} is a table, a {class}; give one of its columns");
+        let problem =
+            format!("{what} must be a column, not a table ({class}); pass one of its columns");
         return Err(PyTypeError::new_err(problem));
     }
     if let Some(dimensions) = sequence.getattr_opt(intern!(sequence.py(), "ndim"))?
         && !dimensions.eq(1)?
     {
-        return Err(PyTypeError::new_err(format!("{what} has {dimensions} dimensions; give one")));
+        return Err(PyTypeError::new_err(format!(
+            "{what} must have 1 dimension, not {dimensions}"
+        )));
     }
     let py = sequence.py();
     let refused = |error: PyErr| {
@@ -90,15 +93,15 @@ pub(crate) fn hold<'py>(sequence: &Bound<'py, PyAny>, what: &str) -> PyResult<Bo
     };
     let items = sequence.try_iter().map_err(refused)?;
     let tuple = tuple_of.call1((items,)).map_err(|error| {
-        // A query that has not run may refuse its first item. What a generator raises is its own.
+        // A query may refuse its first item. Exceptions of a generator are passed on.
         if makes_one(&sequence.get_type()).is_some() { refused(error) } else { error }
     })?;
     Ok(tuple.cast_into::<PyTuple>()?)
 }
 
-/// Whether an object is a buffer of bytes, one behind the other, as a mapped file or an array of
-/// ctypes: iterated over, it would be as many messages. Arrays of numbers, of Python or numpy, are
-/// no bytes.
+/// Returns whether an object is a contiguous buffer of bytes, such as a mapped file or a ctypes
+/// array. Iterating over it would return one message per byte. Arrays of numbers, of Python or
+/// numpy, are not bytes.
 fn is_bytes(object: &Bound<'_, PyAny>) -> PyResult<bool> {
     let class = object.get_type();
     if *class.module()?.to_cow()? == *"array" || class.hasattr("dtype")? {
@@ -109,44 +112,44 @@ fn is_bytes(object: &Bound<'_, PyAny>) -> PyResult<bool> {
 }
 
 /// # Errors
-/// `TypeError` for a class, which has the attributes that its objects have.
+/// `TypeError` for a class. It has the attributes of its objects, so other checks accept it.
 pub(crate) fn refuse_class(object: &Bound<'_, PyAny>, what: &str) -> PyResult<()> {
     let Ok(class) = object.cast::<PyType>() else { return Ok(()) };
-    let problem = format!("{what} is a class, {}; give an object of it", class.name()?);
+    let problem = format!("{what} is the class {}; pass an instance of it", class.name()?);
     Err(PyTypeError::new_err(problem))
 }
 
-/// That an object is no sequence, and what makes one of a query that has not run.
+/// Returns the error for an object that is not a sequence. For a query it names the method that
+/// runs it.
 pub(crate) fn no_sequence(object: &Bound<'_, PyAny>, what: &str) -> PyResult<PyErr> {
     let class = object.get_type();
-    let remedy = makes_one(&class).map(|name| format!("; give what {name}() makes of it"));
+    let remedy = makes_one(&class).map(|name| format!("; pass the result of its {name}()"));
     Ok(PyTypeError::new_err(format!(
-        "{what} is of type {}, which is no sequence{}",
+        "{what} must be a sequence, not {}{}",
         class.name()?,
         remedy.unwrap_or_default()
     )))
 }
 
-/// What makes a sequence of an object of a class: of polars' queries, and of Dask's.
+/// Returns the method that runs a query of polars or Dask.
 fn makes_one(class: &Bound<'_, PyType>) -> Option<&'static str> {
     ["collect", "compute"].into_iter().find(|name| class.hasattr(*name).unwrap_or_default())
 }
 
-/// Whether a class has columns, which are what comes of iterating over its objects, or their names:
-/// of pandas, polars, pyarrow, DuckDB, arro3, and our own.
+/// Returns whether a class is a table of pandas, polars, pyarrow, DuckDB, arro3 or this package.
+/// Iterating over it returns columns or their names.
 fn is_table(class: &Bound<'_, PyType>) -> PyResult<bool> {
     Ok(class.hasattr("columns")? || class.hasattr("column_names")?)
 }
 
-/// What are messages, behind the type of an object that is none.
-pub(crate) const MESSAGES: &str = "str, bytes or another buffer can be hashed";
+/// Follows the type of an object that is not a message.
+pub(crate) const MESSAGES: &str = "only str, bytes and other buffers can be hashed";
 
-/// The object of a number in a sequence. `known` says which objects are right.
+/// Returns the object with an index in a sequence. `known` says which objects are accepted.
 ///
 /// # Errors
-/// `TypeError` for what is no message, which it names by `what` and its number, `BufferError` for
-/// bytes that do not lie one behind the other, and `UnicodeEncodeError` for text with half a
-/// surrogate pair.
+/// `TypeError` for an object that is not a message, with `what` and its index, `BufferError` for a
+/// buffer that is not contiguous, and `UnicodeEncodeError` for text with half a surrogate pair.
 pub(crate) fn item<'a>(
     tuple: &'a Bound<'_, PyTuple>,
     number: usize,
@@ -160,7 +163,7 @@ pub(crate) fn item<'a>(
     if object.is_instance_of::<PyString>() {
         let text = object.extract::<&'a str>().map_err(|error| {
             if error.is_instance_of::<PyUnicodeEncodeError>(tuple.py()) {
-                // Its words are of the place within the text.
+                // The error has only the index within the text.
                 let note = format!("in {what}[{number}]");
                 if let Err(error) = error.value(tuple.py()).call_method1("add_note", (note,)) {
                     return error;
@@ -173,7 +176,7 @@ pub(crate) fn item<'a>(
     if is_missing(&object)? {
         return Ok(Item::Missing);
     }
-    // The memory of a number of numpy is no more a message than a number of Python's is.
+    // A numpy number has a buffer, but is not a message.
     let copy = if is_scalar(&object)? {
         Err(PyTypeError::new_err("a scalar of numpy"))
     } else {
@@ -183,7 +186,7 @@ pub(crate) fn item<'a>(
         Ok(bytes) => Ok(Item::Bytes(Cow::Owned(bytes))),
         Err(error) if error.is_instance_of::<PyTypeError>(object.py()) => {
             let class = object.get_type().name()?;
-            Err(PyTypeError::new_err(format!("{what}[{number}] is of type {class}; {known}")))
+            Err(PyTypeError::new_err(format!("{what}[{number}] has type {class}; {known}")))
         }
         Err(error) if error.is_instance_of::<PyBufferError>(object.py()) => {
             let words = format!("{what}[{number}]: {}", error.value(object.py()));
@@ -193,7 +196,7 @@ pub(crate) fn item<'a>(
     }
 }
 
-/// Whether an object stands for nothing.
+/// Returns whether an object means a missing value.
 pub(crate) fn is_missing(object: &Bound<'_, PyAny>) -> PyResult<bool> {
     if object.is_none() || object.cast::<PyFloat>().is_ok_and(|float| float.value().is_nan()) {
         return Ok(true);
@@ -206,7 +209,7 @@ pub(crate) fn is_missing(object: &Bound<'_, PyAny>) -> PyResult<bool> {
     let (name, module) = (name.to_cow()?, class.module()?);
     let module = module.to_cow()?;
     if is_scalar_of_pyarrow(&name, &module) {
-        // pyarrow has a null of every type.
+        // Every type of pyarrow has a null.
         return Ok(!object.getattr(intern!(object.py(), "is_valid"))?.is_truthy()?);
     }
     Ok(["NAType", "NaTType"].contains(&&*name) && module.starts_with("pandas."))
@@ -216,8 +219,8 @@ fn is_scalar_of_pyarrow(name: &str, module: &str) -> bool {
     name.ends_with("Scalar") && module.starts_with("pyarrow.")
 }
 
-/// Whether an object that stands for nothing does so to pandas, too: a decimal that signals that it
-/// is no number is refused there, and a null of pyarrow's is the text that Python makes of it.
+/// Returns whether a missing value is also missing in pandas. pandas refuses signaling NaNs of
+/// Decimal, and converts nulls of pyarrow to text.
 pub(crate) fn is_missing_to_pandas(object: &Bound<'_, PyAny>) -> PyResult<bool> {
     let class = object.get_type();
     if is_of_class(object, "decimal", "Decimal")? {
@@ -226,20 +229,20 @@ pub(crate) fn is_missing_to_pandas(object: &Bound<'_, PyAny>) -> PyResult<bool> 
     Ok(!is_scalar_of_pyarrow(&class.name()?.to_cow()?, &class.module()?.to_cow()?))
 }
 
-/// Whether an object is of this class, and of none below it. By its names: what is not imported yet
-/// stays so, and a module of the same name that is another does no harm.
+/// Returns whether an object is of exactly this class. Compares names, so that the module need not
+/// be imported.
 pub(crate) fn is_of_class(object: &Bound<'_, PyAny>, module: &str, name: &str) -> PyResult<bool> {
     let class = object.get_type();
     Ok(*class.name()?.to_cow()? == *name && *class.module()?.to_cow()? == *module)
 }
 
-/// Whether an object is one value of numpy, which has a buffer, of how it lies in memory.
+/// Returns whether an object is a numpy scalar, which has a buffer with its memory.
 fn is_scalar(object: &Bound<'_, PyAny>) -> PyResult<bool> {
     let py = object.py();
     if !object.hasattr(intern!(py, "dtype"))? {
         return Ok(false);
     }
-    // Whoever has one has imported numpy.
+    // numpy is imported if there is such an object.
     let modules = py.import(intern!(py, "sys"))?.getattr(intern!(py, "modules"))?;
     match modules.get_item(intern!(py, "numpy")) {
         Ok(numpy) => object.is_instance(&numpy.getattr(intern!(py, "generic"))?),

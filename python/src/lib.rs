@@ -1,5 +1,5 @@
-//! lanesum for Python: the compiled half of the package `lanesum`. Each file holds what its name
-//! says; here they are put together.
+//! The compiled half of the Python package `lanesum`. This file registers the contents of the
+//! others.
 
 use pyo3::prelude::*;
 
@@ -26,7 +26,7 @@ mod signals;
 mod surrogate;
 mod words;
 
-/// The compiled half of the package lanesum, which has everything under its own name.
+/// The compiled half of the package lanesum, which exports its public names.
 #[pymodule]
 mod _lanesum {
     use pyo3::prelude::*;
@@ -56,7 +56,7 @@ mod _lanesum {
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         module.add("__version__", env!("CARGO_PKG_VERSION"))?;
         module.add("algorithms_available", crate::digest::available(module.py())?)?;
-        // The package's own says what is public.
+        // The package's own `__init__` defines the public names.
         module.dict().del_item("__all__")
     }
 }

@@ -1,4 +1,4 @@
-//! Many messages that are Python's objects.
+//! Hashes many messages that are Python objects.
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -10,14 +10,14 @@ use crate::items::{self, MESSAGES};
 use crate::objects;
 use crate::output::Output;
 
-/// Messages that are hashed at a time: enough for lengths of all kinds to fill the lanes, and few
-/// enough for what is noted of each to stay in the L2 cache.
+/// The number of messages that are hashed at a time: enough to fill the lanes with any mix of
+/// lengths. Their slices stay in the L2 cache.
 const BATCH: usize = 1 << 15;
 
-/// Bytes that are noted of each meanwhile, at most about.
+/// About the number of bytes of bookkeeping for each message.
 const NOTES: usize = 64;
 
-/// Bytes of messages that are hashed at a time, the last message not counted.
+/// The number of bytes of messages that are hashed at a time, without the last message.
 const BYTES: usize = 64 << 20;
 
 /// Returns the digests of many messages, in their order: a list of bytes, of hexadecimal digits or
@@ -55,7 +55,7 @@ pub(crate) fn hash_many<'py>(
     while start < count {
         let mut bytes = 0;
         let mut batch = room(BATCH.min(count - start))?;
-        // ctrl-C is looked for after each of these.
+        // Ctrl-C is checked after each batch.
         while batch.len() < BATCH.min(count - start) && bytes < BYTES {
             let item = items::item(&tuple, start + batch.len(), "messages", MESSAGES)?;
             bytes += item.bytes().map_or(0, <[u8]>::len);
@@ -78,11 +78,11 @@ pub(crate) fn hash_many<'py>(
 
 fn missing(number: usize) -> PyErr {
     PyTypeError::new_err(format!(
-        "messages[{number}] is missing; leave it out, or take hash_column, where null stays null"
+        "messages[{number}] is a missing value; remove it, or use hash_column, which keeps nulls"
     ))
 }
 
-/// Appends the digests to a list, as objects of Python.
+/// Appends the digests to a list, as Python objects.
 fn append(list: &Bound<'_, PyList>, output: Output, digests: &Digests) -> PyResult<()> {
     let py = list.py();
     match (output, digests) {

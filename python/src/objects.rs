@@ -1,5 +1,5 @@
-//! Python's own objects, made so that `MemoryError` is raised where there is no room: what pyo3 has
-//! for most of them panics then.
+//! Creates Python objects, and raises `MemoryError` if there is not enough memory. Most functions
+//! of pyo3 would panic.
 
 use pyo3::IntoPyObjectExt as _;
 use pyo3::exceptions::PyMemoryError;

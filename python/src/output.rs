@@ -1,4 +1,4 @@
-//! What digests are given as, and their arrays.
+//! The forms of digests, and arrays of them.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -13,47 +13,47 @@ use crate::algorithm::{Digests, Function, Places};
 use crate::bytes;
 use crate::hex;
 
-/// What a digest is given as.
+/// The form of digests.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Output {
-    /// Its bytes.
+    /// Bytes.
     Binary,
-    /// Hexadecimal digits in lower case, in the order of the bytes.
+    /// Hexadecimal digits in lower case.
     Hex,
-    /// A number, of an algorithm of 64 bits.
+    /// A number, for 64-bit algorithms.
     Uint64,
 }
 
 impl Output {
-    /// The one of a name; `binary` is what a function calls bytes.
+    /// Returns the output with a name. `binary` is the function's name for bytes.
     pub(crate) fn named(name: &str, binary: &str, function: &Function) -> PyResult<Self> {
         let algorithm = function.algorithm();
         match name {
             "hex" => Ok(Self::Hex),
             "uint64" if algorithm.digest_len() == 8 => Ok(Self::Uint64),
             "uint64" => Err(PyValueError::new_err(format!(
-                "output=\"uint64\" needs an algorithm of 64 bits, as siphash24; {algorithm} has {}",
+                "output=\"uint64\" needs a 64-bit algorithm such as siphash24; {algorithm} has {} bits",
                 8 * algorithm.digest_len()
             ))),
             _ if name == binary => Ok(Self::Binary),
             _ => Err(PyValueError::new_err(format!(
-                "unknown output {name:?}; known are {binary}, hex and uint64"
+                "unknown output {name:?}; use {binary}, hex or uint64"
             ))),
         }
     }
 
-    /// The one of a name, of a surrogate key.
+    /// Returns the output of surrogate keys with a name.
     pub(crate) fn of_key(name: &str) -> PyResult<Self> {
         match name {
             "hex" => Ok(Self::Hex),
             "binary" => Ok(Self::Binary),
             _ => Err(PyValueError::new_err(format!(
-                "unknown output {name:?} of surrogate keys; known are hex and binary"
+                "unknown output {name:?} of surrogate keys; use hex or binary"
             ))),
         }
     }
 
-    /// The type of its arrays.
+    /// Returns the type of its arrays.
     pub(crate) fn data_type(self, function: &Function) -> DataType {
         match self {
             Self::Binary => DataType::FixedSizeBinary(function.algorithm().digest_len() as i32),
@@ -62,7 +62,7 @@ impl Output {
         }
     }
 
-    /// The most rows that an array may have: the offsets of texts are numbers of 31 bits.
+    /// Returns the maximum number of rows of an array. Text has 31-bit offsets.
     pub(crate) const fn most_rows(self) -> usize {
         match self {
             Self::Hex => i32::MAX as usize / 32,
@@ -71,26 +71,27 @@ impl Output {
     }
 }
 
-/// Digests on their way into an array.
+/// Digests that become an array.
 pub(crate) enum Rendering {
     Digests(Output, Digests),
     Digits {
-        /// Of all digests, of which each has so many bytes.
+        /// The digits of all digests, each of `width` bytes.
         digits: Vec<u8>,
         width: usize,
-        /// The digests of some rows, until their digits are written.
+        /// The digests of some rows, before their digits are written.
         some: Digests,
     },
 }
 
-/// Rows that are hashed before their digits are written: their digests stay in the L2 cache.
+/// The number of rows that are hashed before their digits are written. Their digests stay in the L2
+/// cache.
 const SOME: usize = 1 << 16;
 
 impl Rendering {
-    /// Room for the digests of so many rows.
+    /// Allocates the digests of `count` rows.
     ///
     /// # Errors
-    /// `MemoryError` where there is none.
+    /// `MemoryError` if there is not enough memory.
     pub(crate) fn new(output: Output, function: &Function, count: usize) -> PyResult<Self> {
         if output == Output::Hex {
             let width = function.algorithm().digest_len();
@@ -100,7 +101,7 @@ impl Rendering {
         Ok(Self::Digests(output, Digests::new(function, count)?))
     }
 
-    /// Rows to hash at a time, of as many.
+    /// Returns the number of rows to hash at a time, at most `most`.
     pub(crate) const fn step(&self, most: usize) -> usize {
         match self {
             Self::Digests(..) => most,
@@ -108,7 +109,7 @@ impl Rendering {
         }
     }
 
-    /// Has the rows of a range hashed into their places.
+    /// Calls `hash` with the destination of a range of rows.
     pub(crate) fn fill<E>(
         &mut self,
         range: Range<usize>,
@@ -136,17 +137,17 @@ impl Rendering {
         }
     }
 
-    /// The array of all digests.
+    /// Returns the array of all digests.
     ///
     /// # Errors
-    /// `MemoryError` where there is no room for what it needs besides.
+    /// `MemoryError` if there is not enough memory.
     pub(crate) fn array(self, nulls: Option<NullBuffer>) -> PyResult<ArrayRef> {
         Ok(match self {
             Self::Digests(Output::Uint64, Digests::Narrow(numbers)) => {
                 Arc::new(UInt64Array::new(numbers.into(), nulls))
             }
             Self::Digests(_, Digests::Narrow(mut numbers)) => {
-                // Nothing where numbers are little-endian anyway.
+                // Does nothing on little-endian CPUs.
                 numbers.iter_mut().for_each(|number| *number = number.to_le());
                 Arc::new(FixedSizeBinaryArray::new(8, Buffer::from_vec(numbers), nulls))
             }
@@ -159,7 +160,7 @@ impl Rendering {
     }
 }
 
-/// Texts of one width.
+/// Returns texts of one width.
 fn texts(digits: Vec<u8>, width: usize, nulls: Option<NullBuffer>) -> PyResult<StringArray> {
     let mut offsets = bytes::room(digits.len() / width + 1)?;
     offsets.extend((0..=digits.len()).step_by(width).map(|offset| offset as i32));

@@ -1,4 +1,4 @@
-//! The hash of pandas: SipHash-2-4, and a finaliser that spreads its bits once more.
+//! The hash of pandas: SipHash-2-4 and a finaliser that mixes its bits again.
 
 use std::borrow::Cow;
 
@@ -12,14 +12,14 @@ use crate::hash_column::{next, numbers_of};
 use crate::input::{self, HASHED};
 use crate::items::{self, Item, MESSAGES};
 
-/// Objects that are hashed at a time.
+/// The number of objects that are hashed at a time.
 const BATCH: usize = 1 << 15;
 
-/// What a missing value has, where pandas makes categories of the values first.
+/// The hash of a missing value if pandas converts the values to categories first.
 const MISSING: u64 = u64::MAX;
 
-/// Puts the hashes of objects into an array of numpy. False, and nothing done, where there is an
-/// object that pandas has to hash itself, or to refuse.
+/// Writes the hashes of objects to a numpy array. Returns false and does nothing if pandas must
+/// hash or refuse an object.
 #[pyfunction]
 pub(crate) fn _pandas_hash_objects(
     objects: &Bound<'_, PyAny>,
@@ -57,7 +57,7 @@ pub(crate) fn _pandas_hash_objects(
     Ok(true)
 }
 
-/// The same of a column of Arrow that has text in it.
+/// Like `_pandas_hash_objects`, for an Arrow column of text.
 #[pyfunction]
 pub(crate) fn _pandas_hash_column(
     column: &Bound<'_, PyAny>,
@@ -86,7 +86,7 @@ pub(crate) fn _pandas_hash_column(
     Ok(true)
 }
 
-/// The finaliser, and the hashes into their array.
+/// Applies the finaliser, and writes the hashes to their array.
 fn finish(
     py: Python<'_>,
     digests: Digests,

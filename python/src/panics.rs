@@ -1,20 +1,20 @@
-//! Panics that are expected: Arrow panics where buffers are missing, and bounds do not hold where
-//! somebody writes meanwhile.
+//! Handles expected panics. Arrow panics if buffers are missing. Our code panics if another thread
+//! writes to offsets that were checked.
 
 use std::cell::Cell;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::Once;
 
 thread_local! {
-    /// Whether a panic of this thread becomes an exception, which says all that there is to say.
+    /// Whether a panic of this thread becomes an exception, and is not printed.
     static IS_EXPECTED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// What a function gives; none where it panics, of which nothing is printed. Nothing of what was
-/// being made is used after that.
+/// Returns the result of a function, or None if it panics. Prints nothing. The caller must not use
+/// anything that the function was building.
 pub(crate) fn unless_it_panics<T>(take: impl FnOnce() -> T) -> Option<T> {
     static HOOK: Once = Once::new();
-    // That of this library, which has its own.
+    // Only this library has this hook. Other Rust libraries have their own.
     HOOK.call_once(|| {
         let hook = panic::take_hook();
         panic::set_hook(Box::new(move |panic| {

@@ -1,4 +1,4 @@
-//! The types that whoever takes columns asks for.
+//! The types that consumers of columns request.
 
 use std::sync::Arc;
 
@@ -14,9 +14,9 @@ use pyo3_arrow::PyField;
 
 use crate::rows::Rows;
 
-/// The field that is asked for, with what a column's own says beside its type, if all values are
-/// the same in it: text and bytes in other layouts. Any other is no more than a wish by the
-/// interface, and what did not fit would become null.
+/// Returns the requested field, with the metadata of the own one, if it is a different layout of
+/// the same text or bytes. The interface allows to ignore any other request. Values that do not fit
+/// would become null.
 pub(crate) fn that_fits(
     requested: Option<Bound<'_, PyCapsule>>,
     own: FieldRef,
@@ -51,11 +51,11 @@ fn fits(own: &DataType, wanted: &DataType) -> bool {
     }
 }
 
-/// An array in a layout that [`that_fits`]. Arrow's own cast would bring all that it casts, which
-/// is an eighth of the wheel.
+/// Converts an array to a layout of [`that_fits`]. Arrow's own cast is not used, because it
+/// supports so many types that it would be an eighth of the wheel.
 ///
 /// # Errors
-/// Where it has more than 2 GiB, and the layout does not.
+/// If the array has more than 2 GiB and the layout cannot hold that.
 pub(crate) fn laid_out(array: &ArrayRef, wanted: &DataType) -> Result<ArrayRef, ArrowError> {
     if array.data_type() == wanted {
         return Ok(Arc::clone(array));
@@ -87,7 +87,7 @@ fn text_of<O: OffsetSizeTrait>(bytes: GenericBinaryArray<O>) -> Result<ArrayRef,
 fn with_offsets<O: OffsetSizeTrait>(rows: &Rows<'_>) -> Result<GenericBinaryArray<O>, ArrowError> {
     let bytes = (0..rows.len()).map(|row| rows.get(row).map_or(0, <[u8]>::len)).sum();
     if O::from_usize(bytes).is_none() {
-        let words = format!("{bytes} bytes are more than an array of this type can hold");
+        let words = format!("an array of this type cannot hold {bytes} bytes");
         return Err(ArrowError::CastError(words));
     }
     Ok((0..rows.len()).map(|row| rows.get(row)).collect())
@@ -100,5 +100,5 @@ fn views(rows: &Rows<'_>) -> BinaryViewBuilder {
 }
 
 fn of_other_type(array: &ArrayRef, wanted: &DataType) -> ArrowError {
-    ArrowError::CastError(format!("{} is no other layout of {wanted}", array.data_type()))
+    ArrowError::CastError(format!("cannot convert {} to {wanted}", array.data_type()))
 }

@@ -1,8 +1,8 @@
-//! The rows of Arrow's columns of text and bytes, where they are.
+//! The rows of Arrow columns of text and bytes, in place.
 //!
-//! What other libraries hand over is looked through beforehand only for where its rows are. Each
-//! row is looked up with bounds checked still, and at a row that is null, where anything may stand,
-//! nothing is.
+//! Arrays of other libraries are checked before use, to know that all rows are within their
+//! buffers. Lookups still check bounds. Rows that are null are never looked up, because their
+//! offsets may be anything.
 
 use arrow_array::cast::AsArray as _;
 use arrow_array::types::ByteViewType;
@@ -12,29 +12,29 @@ use arrow_schema::DataType;
 
 use crate::algorithm::{Function, Places};
 
-/// The longest value that stands in its view itself.
+/// The longest value that is stored in its view.
 const INLINE: usize = 12;
 
-/// The rows of an array, each of which is some bytes.
+/// The rows of an array of bytes.
 pub(crate) struct Rows<'a> {
     layout: Layout<'a>,
-    /// Of this array itself; those of a dictionary are in its rows.
+    /// The nulls of this array. Those of a dictionary's values are separate.
     nulls: Option<&'a NullBuffer>,
     len: usize,
 }
 
-/// Where the rows are.
+/// The location of the rows.
 enum Layout<'a> {
     Offsets(&'a [u8], &'a [i32]),
     LargeOffsets(&'a [u8], &'a [i64]),
-    /// Views as bytes, 16 each, and the buffers that long ones point into.
+    /// Views of 16 bytes each, and the buffers of long values.
     Views(&'a [u8], &'a [Buffer]),
-    /// Rows of one length.
+    /// Rows of equal length.
     Fixed(&'a [u8], usize),
 }
 
 impl<'a> Rows<'a> {
-    /// Nothing for an array of another type: see [`is_bytes`].
+    /// Returns None for arrays of other types; see [`is_bytes`].
     pub(crate) fn of(array: &'a dyn Array) -> Option<Self> {
         let layout = match array.data_type() {
             DataType::Utf8 => offsets(array.as_string::<i32>(), Layout::Offsets),
@@ -57,12 +57,12 @@ impl<'a> Rows<'a> {
         self.len
     }
 
-    /// The bytes of all rows, about.
+    /// Returns about the total length of all rows.
     pub(crate) fn bytes(&self) -> usize {
         match self.layout {
             Layout::Offsets(_, offsets) => extent(offsets),
             Layout::LargeOffsets(_, offsets) => extent(offsets),
-            // A view begins with the length of its row.
+            // A view starts with the length of its row.
             Layout::Views(views, _) => {
                 let lengths =
                     views.as_chunks::<16>().0.iter().map(|view| {
@@ -74,7 +74,7 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// Whether all rows are within their buffers, but those that are null.
+    /// Returns whether all rows except nulls are within their buffers.
     pub(crate) fn are_sound(&self) -> bool {
         match self.layout {
             Layout::Offsets(bytes, offsets) => ascend(bytes, offsets),
@@ -89,7 +89,7 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// The bytes of a row; none where it is null.
+    /// Returns the bytes of a row, or None if it is null.
     #[inline]
     pub(crate) fn get(&self, row: usize) -> Option<&'a [u8]> {
         if self.nulls.is_some_and(|nulls| nulls.is_null(row)) {
@@ -103,11 +103,11 @@ impl<'a> Rows<'a> {
         })
     }
 
-    /// Puts the digest of each row into its place, and anything where a row is null.
+    /// Writes the digest of each row to its place. The digests of null rows are undefined.
     pub(crate) fn hash(&self, function: &Function, places: Places<'_>) {
         match self.layout {
-            // Whatever a null row has between its offsets is as good as nothing. A copy of these is
-            // looked through and then used: others may write to the ones that they handed over.
+            // The bytes of null rows are hashed, too, and the digests ignored. The offsets are
+            // copied, so that other threads cannot change them between check and use.
             Layout::Offsets(bytes, offsets) => {
                 let offsets = offsets.to_vec();
                 function.hash_offsets(bytes, &offsets, |at| at.as_usize(), places);
@@ -123,7 +123,7 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// The same of rows with these numbers.
+    /// Like [`hash`](Self::hash), for the rows with these indices.
     pub(crate) fn hash_some(
         &self,
         function: &Function,
@@ -134,7 +134,7 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// Whether a column of this type has rows of bytes; a dictionary of such has too.
+/// Returns whether a column of this type, or a dictionary of it, has rows of bytes.
 pub(crate) fn is_bytes(data_type: &DataType) -> bool {
     use DataType::*;
     matches!(data_type, Utf8 | LargeUtf8 | Utf8View | Binary | LargeBinary | BinaryView)
@@ -157,15 +157,15 @@ fn extent<O: ArrowNativeType>(offsets: &[O]) -> usize {
     last.as_usize().saturating_sub(first.as_usize())
 }
 
-/// Whether offsets never fall, and end within the bytes.
+/// Returns whether offsets never decrease and end within the bytes.
 fn ascend<O: ArrowNativeType>(bytes: &[u8], offsets: &[O]) -> bool {
     if offsets.len() < 2 {
-        // An array of no rows may come without bytes, and still say where it stood among them.
+        // An array without rows may have an offset, but no bytes.
         return true;
     }
-    // Without an end before the last, so that many are compared at once.
+    // Compares all pairs without an early exit, so that the compiler vectorises it.
     let do_rise = offsets.windows(2).fold(true, |rise, ends| rise & (ends[0] <= ends[1]));
-    // What is negative is beyond all bytes.
+    // A negative offset is beyond the end.
     let is_within = |offset: Option<&O>| offset.is_none_or(|at| at.as_usize() <= bytes.len());
     do_rise && is_within(offsets.first()) && is_within(offsets.last())
 }
@@ -175,9 +175,9 @@ fn between<'a, O: ArrowNativeType>(bytes: &'a [u8], offsets: &[O], row: usize) -
     &bytes[offsets[row].as_usize()..offsets[row + 1].as_usize()]
 }
 
-/// A view is the length, and the value itself where it is short; otherwise its first four bytes,
-/// the number of a buffer and the place there. All are numbers of 32 bits. None where it points
-/// nowhere.
+/// Returns the value of a view, or None if it is out of bounds. A view starts with the length. A
+/// short value follows directly. For a long value its first four bytes follow, then the index of a
+/// buffer and an offset in it. All numbers have 32 bits.
 #[inline]
 fn viewed<'a>(views: &'a [u8], buffers: &'a [Buffer], row: usize) -> Option<&'a [u8]> {
     let view: &'a [u8; 16] = &views.as_chunks().0[row];

@@ -1,18 +1,18 @@
-//! Whether somebody has pressed ctrl-C, asked in loops that take long.
+//! Checks for ctrl-C in long loops.
 
 use std::time::{Duration, Instant};
 
 use pyo3::prelude::*;
 
-/// How long the interpreter is left alone: ctrl-C must end the work within 0.2 s.
+/// The time between checks, because ctrl-C must end the work within 0.2 s.
 pub(crate) const LOOK: Duration = Duration::from_millis(50);
 
-/// Items of a loop between two looks at the clock, which costs as much as some of them; so many
-/// bytes are as good as one more.
+/// The number of items between two looks at the clock, which costs as much as some items. Each
+/// `BYTES` bytes count as one item.
 const ITEMS: usize = 256;
 const BYTES: usize = 1 << 12;
 
-/// Counts the turns of a loop, and looks at the interpreter now and then.
+/// Counts the iterations of a loop, and checks for signals from time to time.
 pub(crate) struct Turns {
     looked: Instant,
     count: usize,
@@ -23,10 +23,10 @@ impl Turns {
         Self { looked: Instant::now(), count: 0 }
     }
 
-    /// One more turn, which dealt with so many bytes.
+    /// Counts one iteration, which handled this number of bytes.
     ///
     /// # Errors
-    /// What a handler of signals raises.
+    /// An exception of a signal handler.
     #[inline]
     pub(crate) fn turn(&mut self, bytes: usize) -> PyResult<()> {
         self.count += 1 + bytes / BYTES;

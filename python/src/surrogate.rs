@@ -25,11 +25,11 @@ use crate::output::{Output, Rendering};
 use crate::rows::Rows;
 use crate::words::counted;
 
-/// Rows whose values are made text before the next look at whether somebody has pressed ctrl-C.
+/// The number of rows that become text between checks for ctrl-C.
 const ROWS: usize = 1 << 16;
 
-/// Rows that are joined before they are hashed, and bytes that they have at most, the last row not
-/// counted: they stay in the L2 cache.
+/// The number of rows that are joined before they are hashed, and the maximum number of their bytes
+/// without the last row. They stay in the L2 cache.
 const BATCH: usize = 4096;
 const BATCH_BYTES: usize = 256 << 10;
 
@@ -95,31 +95,31 @@ fn null_of(given: &Bound<'_, PyAny>) -> PyResult<String> {
     text_of(given, "null")
 }
 
-/// An argument that may have been meant for one more column.
+/// Refuses an argument that is probably one more column.
 fn text_of(given: &Bound<'_, PyAny>, name: &str) -> PyResult<String> {
     if !given.is_instance_of::<PyString>() {
         let class = given.get_type().name()?;
-        let words = format!("{name} must be a str, not {class}; columns are given in one list");
+        let words = format!("{name} must be a str, not {class}; pass all columns in one list");
         return Err(PyTypeError::new_err(words));
     }
     given.extract()
 }
 
-/// Columns of one length, whose chunks may end at different rows.
+/// Columns of one length. Their chunks may end at different rows.
 enum Columns {
-    /// Whose arrays are tables.
+    /// The arrays are tables.
     Table(Chunks),
     Several(Vec<Cursor>),
 }
 
-/// Where a column has come to.
+/// A position in a column.
 struct Cursor {
-    /// What messages call it.
+    /// The name in messages.
     name: String,
     chunks: Chunks,
-    /// What is left of the current chunk.
+    /// The rest of the current chunk.
     rest: Option<ArrayRef>,
-    /// Rows taken.
+    /// The number of rows taken so far.
     rows: usize,
 }
 
@@ -131,14 +131,15 @@ struct Block {
 
 impl Columns {
     fn of(given: &Bound<'_, PyAny>) -> PyResult<Self> {
-        // Of the class: a relation of DuckDB has its columns as attributes.
+        // The class is checked, because a DuckDB relation has its columns as attributes.
         let has_items = given.get_type().hasattr("items")?;
         if has_items && input::is_series(given)? {
-            // One of pandas, whose items are its rows.
+            // A pandas series is iterable, but yields its rows.
             return Err(of_one_column());
         }
         let cursors = if has_items {
-            // Also a frame of pandas, which would hand over its index as one more column.
+            // Includes a pandas frame, because by Arrow it would return its index as one more
+            // column.
             named(given)?
         } else if let Some(chunks) = input::by_capsule(given, "columns")? {
             let field = chunks.field();
@@ -161,7 +162,7 @@ impl Columns {
         Ok(Self::Several(cursors))
     }
 
-    /// The next rows, as many as have come of every column.
+    /// Returns the next rows, as many as every column has ready.
     fn next(&mut self, py: Python<'_>) -> PyResult<Option<Block>> {
         match self {
             Self::Table(chunks) => {
@@ -186,11 +187,11 @@ impl Columns {
 }
 
 fn of_one_column() -> PyErr {
-    PyTypeError::new_err("columns is one column; give a list of them")
+    PyTypeError::new_err("columns must be a table or a list of columns, not one column")
 }
 
 fn of_nothing() -> PyErr {
-    PyValueError::new_err("columns is empty; give one at least")
+    PyValueError::new_err("columns is empty; pass at least one column")
 }
 
 fn named(given: &Bound<'_, PyAny>) -> PyResult<Vec<Cursor>> {
@@ -204,9 +205,9 @@ fn named(given: &Bound<'_, PyAny>) -> PyResult<Vec<Cursor>> {
 
 fn numbered(given: &Bound<'_, PyAny>) -> PyResult<Vec<Cursor>> {
     if given.hasattr("ndim")? {
-        // One of numpy's has rows, and would be taken for a list of columns.
+        // A numpy array would yield its rows as columns.
         return Err(PyTypeError::new_err(
-            "columns is an array; give a table, or a list of its columns",
+            "columns must be a table or a list of columns, not an array",
         ));
     }
     let columns = crate::items::hold(given, "columns")?;
@@ -215,13 +216,13 @@ fn numbered(given: &Bound<'_, PyAny>) -> PyResult<Vec<Cursor>> {
 }
 
 /// # Errors
-/// `ValueError` where one column has come to its end and another has not.
+/// `ValueError` if one column ends before another one.
 fn same_length(cursors: &[Cursor]) -> PyResult<()> {
     let Some(longer) = cursors.iter().find(|cursor| cursor.rest.is_some()) else { return Ok(()) };
     let shorter = cursors.iter().find(|cursor| cursor.rest.is_none());
     let Some(shorter) = shorter else { return Ok(()) };
     Err(PyValueError::new_err(format!(
-        "{} has {}, and {} has more",
+        "{} has {}, but {} has more",
         shorter.name,
         counted(shorter.rows as u64, "row"),
         longer.name
@@ -232,8 +233,8 @@ impl Cursor {
     fn of(column: &Bound<'_, PyAny>, name: String) -> PyResult<Self> {
         if column.is_instance_of::<PyString>() {
             return Err(PyTypeError::new_err(format!(
-                "{name} is one str; give a list of them: columns are given themselves, and not by \
-                 their names, as frame[[\"a\", \"b\"]] does"
+                "{name} is a single str; pass the columns themselves, for example \
+                 frame[[\"a\", \"b\"]]"
             )));
         }
         let mut chunks = input::column(column, &name, &WRITTEN)?;
@@ -246,7 +247,7 @@ impl Cursor {
         Ok(Self { name, chunks, rest: None, rows: 0 })
     }
 
-    /// Takes chunks until there is a row, or no more.
+    /// Takes chunks until there is a row, or the column ends.
     fn fill(&mut self, py: Python<'_>) -> PyResult<()> {
         while self.rest.as_ref().is_none_or(|rest| rest.is_empty()) {
             self.rest = next(py, &mut self.chunks)?;
@@ -257,7 +258,7 @@ impl Cursor {
         Ok(())
     }
 
-    /// The next rows, of which there are so many.
+    /// Returns the next `len` rows.
     fn take(&mut self, len: usize) -> ArrayRef {
         let rest = self.rest.take().expect("filled");
         self.rest = Some(rest.slice(len, rest.len() - len));
@@ -266,8 +267,8 @@ impl Cursor {
     }
 }
 
-/// The same chunks, all of which have come: a connection of DuckDB has one result at a time, and
-/// the next column may be another.
+/// Reads all chunks into memory. A DuckDB connection has only one open result, and the next column
+/// may need another one.
 fn read_whole(py: Python<'_>, mut chunks: Chunks) -> PyResult<Chunks> {
     let field = chunks.field();
     let mut arrays = Vec::new();
@@ -280,7 +281,7 @@ fn read_whole(py: Python<'_>, mut chunks: Chunks) -> PyResult<Chunks> {
 }
 
 impl Block {
-    /// The digests of some rows.
+    /// Returns the digests of some rows.
     fn hash_into(
         &self,
         py: Python<'_>,
@@ -307,7 +308,7 @@ struct Joiner<'a> {
 }
 
 impl Joiner<'_> {
-    /// Puts the digest of each row of the columns into its place.
+    /// Writes the digest of each row to its place.
     fn hash(&self, columns: &[ArrayRef], places: Places<'_>) -> Result<(), ArrowError> {
         let Places::Wide(mut places) = places else { unreachable!("MD5 has 16 bytes") };
         let texts = columns.iter().enumerate().map(|(number, array)| Texts::of(number, array));
@@ -352,12 +353,12 @@ impl Joiner<'_> {
 /// The values of a column as text.
 struct Texts {
     texts: ArrayRef,
-    /// Of a dictionary, whose texts stand there once each: which of them each row is, if it is not
+    /// For a dictionary, which stores each text once: the index of each row's text, or None for
     /// null.
     places: Option<Vec<Option<usize>>>,
 }
 
-/// The same, row by row.
+/// The same, by rows.
 struct Values<'a> {
     rows: Rows<'a>,
     places: Option<&'a [Option<usize>]>,
@@ -376,7 +377,7 @@ impl Texts {
         let place = |row: usize| places.get(row).copied().filter(|_| keys.is_valid(row));
         let places = (0..keys.len()).map(place);
         if values.len() > keys.len() && !input::is_text(values.data_type()) {
-            // A few rows may have come with all values of a large table.
+            // A few rows may come with all values of a large table.
             return Ok(Self { texts: text(number, values, places)?, places: None });
         }
         let mut known = bytes::room(keys.len()).map_err(external)?;
@@ -390,7 +391,7 @@ impl Texts {
 }
 
 impl<'a> Values<'a> {
-    /// The text of a row; none where it is null.
+    /// Returns the text of a row, or None for null.
     #[inline]
     fn get(&self, row: usize) -> Option<&'a [u8]> {
         match self.places {
@@ -400,7 +401,7 @@ impl<'a> Values<'a> {
     }
 }
 
-/// All values of an array as text, which is no dictionary.
+/// Returns all values of an array as text. The array must not be a dictionary.
 ///
 /// # Errors
 /// Those of [`text`].
@@ -411,19 +412,19 @@ fn all_text(number: usize, values: &ArrayRef) -> Result<ArrayRef, ArrowError> {
     }
 }
 
-/// The values of these rows of an array, which is neither a dictionary nor text, as text.
+/// Returns these rows of an array as text. The array must be neither a dictionary nor text.
 ///
 /// # Errors
-/// `ValueError`, as one of Arrow's, for numbers of more digits than their type has, of which the
-/// first would be lost, and for dates that databases write in different ways: DuckDB has
-/// `10000-01-01` and `0001-12-31 (BC)`, others a sign or other years.
+/// `ValueError`, inside an Arrow error, for numbers with more digits than their type has, and for
+/// dates that databases write in different ways. For example, DuckDB writes `10000-01-01` and
+/// `0001-12-31 (BC)`, and other databases write a sign or other years.
 fn text(
     number: usize,
     values: &ArrayRef,
     rows: impl ExactSizeIterator<Item = Option<usize>>,
 ) -> Result<ArrayRef, ArrowError> {
     let refused = |what: &str| {
-        let words = format!("column {number} of the key, counted from 0, has {what}");
+        let words = format!("columns[{number}] has {what}");
         Err(PyValueError::new_err(words))
     };
     let len = rows.len();
@@ -447,7 +448,7 @@ fn text(
                 }
                 _ => refused(
                     "a date before the year 1 or after 9999, which databases write in different \
-                     ways; cast it to text as yours does",
+                     ways; cast it to text as your database does",
                 ),
             })
         }
@@ -455,7 +456,7 @@ fn text(
         DataType::Decimal64(..) => decimals::<Decimal64Type>(values, rows, refused),
         DataType::Decimal128(..) => decimals::<Decimal128Type>(values, rows, refused),
         DataType::Decimal256(..) => decimals::<Decimal256Type>(values, rows, refused),
-        // What else check_type lets through has no values.
+        // All other types that `check_type` accepts have no values.
         _ => return Ok(new_null_array(&DataType::LargeUtf8, len)),
     };
     texts.map_err(external)?.text()
@@ -473,12 +474,13 @@ fn decimals<T: DecimalType>(
         }
         let data_type = values.data_type();
         refused(&format!(
-            "a number of more digits than {data_type} has, as DuckDB's HUGEINT may; cast it to text"
+            "a number with more digits than {data_type} allows, as DuckDB's HUGEINT may have; cast it \
+             to text"
         ))
     })
 }
 
-/// The texts of rows, each of which is written at the end of what is given.
+/// Returns the texts of rows. `write` appends a row's text to a buffer.
 fn texts(
     rows: impl ExactSizeIterator<Item = Option<usize>>,
     mut write: impl FnMut(usize, &mut Vec<u8>) -> PyResult<()>,
@@ -493,7 +495,7 @@ fn texts(
     Ok(texts)
 }
 
-/// What most values have at most, as text.
+/// The typical maximum length of a value as text.
 const DIGITS: usize = 10;
 
 fn external(error: PyErr) -> ArrowError {
@@ -504,11 +506,11 @@ const fn words(value: bool) -> &'static [u8] {
     if value { b"true" } else { b"false" }
 }
 
-/// Days since 1970 that have a year of four digits.
+/// Days since 1970 whose year has four digits.
 const DATES: RangeInclusive<i32> = -719_162..=2_932_896;
 
 /// # Errors
-/// `TypeError` for a column whose values are not the same text everywhere.
+/// `TypeError` for a column whose values have different texts in different databases.
 fn check_type(name: &str, field: &Field, is_of_pandas: bool) -> PyResult<()> {
     use DataType::*;
     input::refuse_extension(field, name, WRITTEN.types)?;
@@ -516,7 +518,7 @@ fn check_type(name: &str, field: &Field, is_of_pandas: bool) -> PyResult<()> {
     let has_text = |data_type: &DataType| {
         data_type.is_integer()
             || matches!(data_type, Utf8 | LargeUtf8 | Utf8View | Boolean | Date32 | Null)
-            // Without a digit before the point DuckDB writes .25, others 0.25.
+            // Without a digit before the point, DuckDB writes .25 and others write 0.25.
             || matches!(data_type, Decimal32(digits, scale) | Decimal64(digits, scale)
                 | Decimal128(digits, scale) | Decimal256(digits, scale)
                 if *scale >= 0 && i16::from(*digits) > i16::from(*scale))
@@ -531,11 +533,11 @@ fn check_type(name: &str, field: &Field, is_of_pandas: bool) -> PyResult<()> {
     let remedy = match data_type {
         Date64 => "; cast it to date32",
         Float64 if is_of_pandas => {
-            ", as pandas makes of integers beside NaN: astype(\"Int64\") makes integers again; cast \
-             others to text as your database does"
+            ", which pandas uses for integers with missing values; convert them with \
+             astype(\"Int64\"), or cast other values to text as your database does"
         }
         Binary | LargeBinary | BinaryView | FixedSizeBinary(_) => "; cast it to text",
-        _ => ", which databases write in different ways; cast it to text as yours does",
+        _ => ", which databases write in different ways; cast it to text as your database does",
     };
-    Err(PyTypeError::new_err(format!("{name} is of {data_type}{remedy}")))
+    Err(PyTypeError::new_err(format!("{name} has the type {data_type}{remedy}")))
 }

@@ -1,4 +1,4 @@
-//! Words of messages that several functions give.
+//! Texts of messages that several functions use.
 
 use std::path::Path;
 
@@ -7,76 +7,76 @@ use lanesum_checksum::hints::{Doubt, Hint, Says, Written};
 use lanesum_list::formats::Wrong;
 use lanesum_list::start::NotAList;
 
-/// How remedies are called here.
+/// The names of Python arguments in hints.
 pub(crate) const SAYS: Says =
     Says { algorithm: |it| format!("algorithm=\"{it}\""), key: "key=", bagit: "from_=\"bagit\"" };
 
-/// So many of something: `1 row`, `2 rows`.
+/// Returns a count with its noun: `1 row`, `2 rows`.
 pub(crate) fn counted(count: u64, noun: &str) -> String {
     let ending = if count == 1 { "" } else { "s" };
     format!("{count} {noun}{ending}")
 }
 
-/// Why a list was not read, with the arguments that help by Python's names.
+/// Returns why a list was not read, with a hint that names Python arguments.
 pub(crate) fn of_list(error: &ListError) -> String {
     match error {
         ListError::NotAList(NotAList::NulEnded) => {
-            "its lines end with NUL; zero=True reads them".to_owned()
+            "its lines end with NUL; use zero=True".to_owned()
         }
         ListError::NotAList(NotAList::NewlineEnded) => {
-            "its lines end with newlines; leave zero=True out".to_owned()
+            "its lines end with newlines; leave out zero=True".to_owned()
         }
         ListError::NotAList(NotAList::Utf16 { filter }) => {
-            format!("looks like UTF-16; convert it to UTF-8, e.g. {filter}")
+            format!("looks like UTF-16; convert it to UTF-8, for example with {filter}")
         }
         ListError::NotAList(NotAList::Compressed { by, filter }) => {
-            format!("compressed with {by}; {filter} prints the list")
+            format!("compressed with {by}; decompress it with {filter}")
         }
         ListError::NoKey(algorithm) => {
-            format!("{algorithm} needs the key that made the list; check() it with key=")
+            format!("{algorithm} needs the key that made the list; use check() with key=")
         }
         other => other.to_string(),
     }
 }
 
-/// A doubt about a list in one line.
+/// Returns a doubt about a list as one line.
 pub(crate) fn of_doubt(Doubt { words, hint }: Doubt) -> String {
     format!("{words}; {hint}")
 }
 
-/// What is wrong with a line of a list, as [`of_list`] says it.
+/// Returns the problem of a line, with a hint that names Python arguments.
 pub(crate) fn of_line(wrong: &Wrong) -> String {
     match wrong {
         Wrong::NoName => {
-            "it names no file: no path, Key or Path; where it is of one object, name= says which"
+            "no file name: no path, Key or Path; if it is about one object, name= names its file"
                 .to_owned()
         }
         other => other.to_string(),
     }
 }
 
-/// Why a file is not what a list says, with the argument that helps by Python's name.
+/// Replaces the option in a mismatch's reason by the Python argument.
 pub(crate) fn of_reason(reason: &str) -> String {
     reason.replace("--part-size", "part_size=")
 }
 
-/// What names of a list have in common that are not there, and what to do then.
+/// Returns why files of a list are missing, with a hint that names Python arguments.
 pub(crate) fn of_hint(list: &Path, hint: &Hint<'_>) -> String {
     let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
     match hint {
         Hint::Told { folder, is_here, is_beside } => {
             let rest = match (is_here, is_beside) {
-                (true, _) => "; its files are in the current folder: say root=\".\"",
+                (true, _) => "; its files are in the current directory, use root=\".\"",
                 (false, true) => "",
-                (false, false) => "; root= says where they are here",
+                (false, false) => "; pass their directory here as root=",
             };
-            format!("it says that its names are in {}{rest}", text(folder))
+            format!("the list was made in {}{rest}", text(folder))
         }
-        Hint::Beside(folder) => format!("its files are beside it; say root={folder:?}"),
+        Hint::Beside(folder) => format!("its files are next to the list; use root={folder:?}"),
         Hint::Without { prefix, folder, fitting } => {
-            let say = |fitting| format!("; say compare({list:?}, {fitting:?}, strip=True)");
+            let say = |fitting| format!("; use compare({list:?}, {fitting:?}, strip=True)");
             let say = fitting.as_ref().map(say).unwrap_or_default();
-            format!("its files are without {} in {}{say}", text(prefix), folder.display())
+            format!("its files exist without {} in {}{say}", text(prefix), folder.display())
         }
         Hint::Written { name, written, .. } => {
             let name = match written {
@@ -89,7 +89,7 @@ pub(crate) fn of_hint(list: &Path, hint: &Hint<'_>) -> String {
     }
 }
 
-/// What to do about a list with names that are written so.
+/// Returns how to convert the names of a list.
 fn of_written(written: &Written) -> String {
     let way = match written {
         Written::Apart => "unicodedata.normalize(\"NFC\", name)".to_owned(),
@@ -106,5 +106,5 @@ fn of_written(written: &Written) -> String {
         }
     };
     let words = written.words();
-    format!("{words}; check what write_list() makes of read_list(), with {way} for each path")
+    format!("{words}; convert the list with read_list() and write_list(), and each path with {way}")
 }

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, settings
 
 from lanesum import _lanesum
 
-# A machine that has other work now and then is no failure.
+# A machine with other work must not fail a test.
 settings.register_profile(
     "lanesum", deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
@@ -20,14 +20,14 @@ KEY = bytes(range(16))
 
 
 def backends() -> list[str]:
-    """All that this CPU has, or the one that LANESUM_BACKEND names."""
+    """The backends of this CPU, or the one that LANESUM_BACKEND names."""
     chosen = os.environ.get("LANESUM_BACKEND")
     return [chosen] if chosen else _lanesum._backends()
 
 
 @pytest.fixture(params=backends())
 def backend(request: pytest.FixtureRequest) -> Iterator[str]:
-    """Each instruction set in turn."""
+    """Sets each backend."""
     _lanesum._set_backend(request.param)
     yield request.param
     _lanesum._set_backend(None)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 class Dying:
-    """Hashes; but a file of a name that begins so kills its worker after some seconds, or raises."""
+    """Hashes files. A file whose name has a prefix kills its worker after some seconds, or raises."""
 
     def __init__(self, kills: str = "", raises: str = "", once: str = "", after: float = 0) -> None:
         self.kills, self.raises, self.once, self.after = kills, raises, once, after
@@ -26,5 +26,5 @@ class Dying:
 
 
 def die() -> None:
-    """As where a system lacks memory."""
+    """Kills this process, like the system when memory is short."""
     os.kill(os.getpid(), signal.SIGKILL)

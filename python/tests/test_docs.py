@@ -34,7 +34,7 @@ def test_examples_of_the_readme(tmp_path: pathlib.Path, monkeypatch: pytest.Monk
     for number, block in enumerate(blocks):
         test = doctest.DocTestParser().get_doctest(block, names, f"block {number}", None, None)
         runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
-        # The next block goes on where this one ends.
+        # The next block continues with these names.
         runner.run(test, clear_globs=False)
         names = test.globs
         assert runner.failures == 0

@@ -1,4 +1,4 @@
-"""The examples, run: what they print is not looked at, what they find is."""
+"""Run the examples and check their results, but not their output."""
 
 import hashlib
 import importlib.util
@@ -66,7 +66,7 @@ def test_a_bag(tmp_path: Path) -> None:
     checked, wrong = example.check(tmp_path)
     assert not checked.ok and wrong == [f"data/new: not in manifest-{it}.txt" for it in ("md5", "sha256")]
     assert {row["path"] for row in checked.failures()} == {str("data/a")}
-    with pytest.raises(FileNotFoundError, match="is it a bag"):
+    with pytest.raises(FileNotFoundError, match="not a bag"):
         example.check(data)
 
 
@@ -123,9 +123,9 @@ def test_problems_of_a_bag_are_printed(tmp_path: Path, capsys: pytest.CaptureFix
             (lose_of_one, "data/b: not in manifest-md5.txt"),
             (lambda it: (it / "manifest-md5.txt").write_text(""), "data/a: not in manifest-md5.txt"),
             (lambda it: (it / "tagmanifest-md5.txt").write_text(""), "tagmanifest-md5.txt: an empty list"),
-            (lambda it: (it / "data" / "link").symlink_to("."), "data/link: no regular file"),
-            (lambda it: os.mkfifo(it / "data" / "fifo"), "data/fifo: no regular file"),
-            (lambda it: (it / "data").rename(it / "other"), "data: no regular file"),
+            (lambda it: (it / "data" / "link").symlink_to("."), "data/link: not a regular file"),
+            (lambda it: os.mkfifo(it / "data" / "fifo"), "data/fifo: not a regular file"),
+            (lambda it: (it / "data").rename(it / "other"), "data: not a regular file"),
             (name_another, "bagit.txt: in manifest-md5.txt, and not below data/"),
             (be_of_another_algorithm, "manifest-sha384.txt: lanesum does not know the algorithm sha384"),
             (be_of_no_known_algorithm, "manifest-sha384.txt: lanesum does not know the algorithm sha384"),

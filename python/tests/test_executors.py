@@ -1,4 +1,4 @@
-"""Executors: tasks by bytes, failures, workers that die, shards that outlive a run."""
+"""Executors: tasks by bytes, failures, dying workers, and shards for the next run."""
 
 import asyncio
 import hashlib
@@ -24,7 +24,7 @@ import lanesum
 from lanesum import _dask, _lanesum, _shards, _tasks, executors
 from lanesum.table import Files
 
-# Workers find it there, too: they get this process's own path.
+# Workers inherit this path.
 sys.path.insert(0, os.path.dirname(__file__))
 from dying import Dying, die  # noqa: E402
 
@@ -41,7 +41,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
         path.write_bytes(bytes([place % 256]) * (place * 100 + 1))
         os.utime(path, (1, 1))
         paths.append(str(path))
-    # So that they have settled, as a shard wants it.
+    # Shards only store files that have not changed for three seconds.
     time.sleep(3.1)
     return paths
 
@@ -128,7 +128,7 @@ def test_a_worker_killed_once_loses_nothing(tmp_path: Path) -> None:
     with pool() as executor:
         found = run(Dying(once=str(tmp_path / "once")), TASKS, executor)
     assert found == [f"did {item}" for item in ITEMS]
-    # Even where the pool was broken before.
+    # Even if the pool was already broken.
     executor = pool()
     with pytest.raises(BrokenProcessPool):
         executor.submit(die).result()
@@ -144,7 +144,7 @@ def test_a_failing_task_is_retried_and_named() -> None:
 
 
 class Refusing(Executor):
-    """Breaks, and there is no other like it."""
+    """Breaks, and cannot be replaced."""
 
     def submit(self, fn: object, /, *args: object, **kwargs: object) -> Future[object]:
         raise BrokenProcessPool("gone")
@@ -284,7 +284,7 @@ def test_a_changed_byte_in_a_shard_is_detected(
         assert str(shard) in problem and "checksum" in problem and counting.since() == 3
     shard.write_bytes(content)
     assert again().problems == [] and counting.since() == 0
-    # A name without a checksum, as with what was written before there was one.
+    # A name without a checksum.
     shard = shard.rename(tmp_path / f"part-{1:020}.arrow")
     (problem,) = again().problems
     assert str(shard) in problem and counting.since() == 3
@@ -306,7 +306,7 @@ def test_broken_files_with_shard_names_are_reported(
     os.mkfifo(tmp_path / f"part-{9998:020}-{'0' * 32}.arrow")
     table = lanesum.hash_files(files[:3], shards=tmp_path)
     assert table.ok and table.column("path") == files[:3]
-    assert sum("no regular file" in problem for problem in table.problems) == 2
+    assert sum("not a regular file" in problem for problem in table.problems) == 2
     assert len(table.problems) >= 3
 
 
@@ -331,7 +331,7 @@ def client() -> Iterator[object]:
     distributed = pytest.importorskip("distributed")
     dask = pytest.importorskip("dask")
     with (
-        # A task whose worker died is not tried on three others first.
+        # A task whose worker died is not repeated on three other workers first.
         dask.config.set({"distributed.scheduler.allowed-failures": 0}),
         distributed.LocalCluster(
             n_workers=2, threads_per_worker=1, dashboard_address=None, processes=True
@@ -383,12 +383,12 @@ def test_invalid_executors_are_named(tmp_path: Path) -> None:
     client = SimpleNamespace(submit=None, get_executor=None)
     cluster = SimpleNamespace(scale=None)
     for call, kind, words in (
-        (lambda: lanesum.hash_files([], executor=client), TypeError, r"Dask's client: give client.get_executor\(\), or"),
-        (lambda: lanesum.hash_tree(tmp_path, executor=client), TypeError, "executor is Dask's client"),
-        (lambda: lanesum.hash_files([], executor=ProcessPoolExecutor), TypeError, "is a class, ProcessPoolExecutor, not"),
-        (lambda: lanesum.dask.hash_files([], client=cluster), TypeError, r"not SimpleNamespace; Client\(cluster\) makes one"),
-        (lambda: lanesum.dask.hash_files([], client=distributed.Client), TypeError, "client of Dask, not Client"),
-        (lambda: lanesum.dask.hash_tree(tmp_path), ValueError, "there is no client of Dask yet: give client="),
+        (lambda: lanesum.hash_files([], executor=client), TypeError, r"a Dask client; pass client.get_executor\(\), or"),
+        (lambda: lanesum.hash_tree(tmp_path, executor=client), TypeError, "executor is a Dask client"),
+        (lambda: lanesum.hash_files([], executor=ProcessPoolExecutor), TypeError, "is the class ProcessPoolExecutor; pass"),
+        (lambda: lanesum.dask.hash_files([], client=cluster), TypeError, r"not SimpleNamespace; create one with Client\(cluster\)"),
+        (lambda: lanesum.dask.hash_files([], client=distributed.Client), TypeError, "a Dask client, not Client"),
+        (lambda: lanesum.dask.hash_tree(tmp_path), ValueError, "there is no Dask client yet; pass client="),
     ):
         with pytest.raises(kind, match=words):
             call()
@@ -410,12 +410,12 @@ def test_asynchronous_dask_clients_are_refused(tmp_path: Path) -> None:
 
     async def asynchronous() -> None:
         async with distributed.Client(asynchronous=True, **options) as client:
-            refused(client, TypeError, r"has its answers from this event loop, .* asyncio.to_thread\(\)")
+            refused(client, TypeError, r"is asynchronous .* asyncio.to_thread\(\)")
             assert (await asyncio.to_thread(lanesum.dask.hash_files, paths, client=client)).ok
 
     with distributed.Client(**options) as client:
         assert lanesum.dask.hash_files(paths, client=client).ok
-    refused(client, ValueError, r"is closed; give one that is open, as distributed.Client\(\) makes it")
+    refused(client, ValueError, r"is closed; pass an open client")
     asyncio.run(asynchronous())
 
 
@@ -433,7 +433,7 @@ def test_executors_accept_any_buffer_as_key(files: list[str]) -> None:
 
 
 class Pickling(Executor):
-    """Gives another what has been a pickle, as pools of processes do."""
+    """Pickles tasks and passes them to another executor, like pools of processes."""
 
     def __init__(self, other: Executor) -> None:
         self.other = other
@@ -452,15 +452,15 @@ def test_parquet_checks_types_before_writing(tmp_path: Path) -> None:
     pyarrow.parquet.write_table(pyarrow.table({"id": [1.5], "n": [1.5]}), tmp_path / "2")
     paths = [tmp_path / "1", tmp_path / "2"]
     for columns, words in (
-        ("id", "2: id_md5, of id: a column of Float64: md5 hashes text and bytes"),
-        ({"key": ["id"]}, r"2: key, of \['id'\]: columns\[0\] is of Float64"),
+        ("id", "2: id_md5, of id: md5 hashes text and bytes, not Float64"),
+        ({"key": ["id"]}, r"2: key, of \['id'\]: columns\[0\] has the type Float64"),
     ):
         with pytest.raises(TypeError, match=words):
             parquet.hash_parquet(paths, columns, tmp_path / "out")
         assert os.listdir(tmp_path / "out") == []
-    with pytest.raises(ValueError, match="columns: id stands there twice"):
+    with pytest.raises(ValueError, match="columns: id occurs twice"):
         parquet.hash_parquet(paths, ["id", "id"], tmp_path / "out")
-    with pytest.raises(ValueError, match="keep: n stands there twice"):
+    with pytest.raises(ValueError, match="keep: n occurs twice"):
         parquet.hash_parquet(paths, "id", tmp_path / "out", keep=["n", "n"])
     key = bytearray(16)
     assert parquet.hash_parquet(paths[0], "id", tmp_path / "out", keep=["n"], algorithm="siphash24", key=key).ok
@@ -492,16 +492,16 @@ def test_parquet_refuses_options_without_effect(tmp_path: Path) -> None:
             ({"output": "uint64"}, ValueError, "uint64"),
             ({"output": "text"}, ValueError, "unknown output"),
             ({"key": key}, TypeError, "key"),
-            ({"algorithm": "md6"}, ValueError, "md6|surrogate key is of md5"),
+            ({"algorithm": "md6"}, ValueError, "md6|surrogate keys use md5"),
             ({"algorithm": "siphash24"}, (TypeError, ValueError), "key"),
         ):
             with pytest.raises(kind, match=words):
                 column(name, **options)
-    with pytest.raises(ValueError, match=r"columns\['new'\]: name at least one"):
+    with pytest.raises(ValueError, match=r"columns\['new'\] is empty; pass at least one"):
         column([])
     twice = pyarrow.table([["x"], ["y"]], names=["a", "a"])
     pyarrow.parquet.write_table(twice, tmp_path / "twice")
-    with pytest.raises(ValueError, match="twice: 2 columns are called 'a'"):
+    with pytest.raises(ValueError, match="twice: 2 columns have the name 'a'"):
         parquet.hash_parquet(tmp_path / "twice", "a", tmp_path / "out")
     with pytest.raises(TypeError, match="columns must be a name of columns, or several, not int"):
         parquet.hash_parquet(tmp_path / "in", 5, tmp_path / "out")
@@ -518,7 +518,7 @@ def test_parquet_files_may_have_any_name(tmp_path: Path, monkeypatch: pytest.Mon
     from lanesum import parquet
 
     monkeypatch.chdir(tmp_path)
-    # To pyarrow a path that begins like this is another file's.
+    # pyarrow would read a path with this prefix as a URI.
     others = [f"file:{tmp_path}/other", "file:x", "s3:y", b"\xff"]
     with pyarrow.OSFile("other", "wb") as file:
         pyarrow.parquet.write_table(pyarrow.table({"t": ["another"]}), file)
@@ -552,7 +552,7 @@ def test_a_parquet_file_that_changes_is_an_error(
 
     def meddle() -> None:
         if change == "replaced":
-            # Of as many row groups, and as long.
+            # The same number of row groups, and the same size.
             pyarrow.parquet.write_table(pyarrow.table({"id": ["x", "y", "z"]}), tmp_path / "new", row_group_size=1)
             os.replace(tmp_path / "new", path)
         elif change == "appended":
@@ -566,7 +566,7 @@ def test_a_parquet_file_that_changes_is_an_error(
         done = []
 
         def hash_and_meddle(table, *arguments):  # type: ignore[no-untyped-def]
-            # The first is of no rows, before there are parts.
+            # The first call reports 0 rows, before there are parts.
             if len(table) and not done:
                 done.append(True)
                 meddle()
@@ -611,18 +611,18 @@ def test_parquet(tmp_path: Path, client: object) -> None:
         assert table.column("key").to_pylist() == [hashlib.md5(text.encode()).hexdigest() for text in joined] * 2
     with pytest.raises(TypeError, match="ok"):
         bool(alone)
-    with pytest.raises(ValueError, match="no column 'nothing'; there are id, n"):
+    with pytest.raises(ValueError, match="no column 'nothing'; the columns are id, n"):
         parquet.hash_parquet(inputs, "nothing", tmp_path / "out")
     with pytest.raises(FileNotFoundError, match="nowhere"):
         parquet.hash_parquet("nowhere", "id", tmp_path / "out")
     (tmp_path / "text").write_text("no Parquet")
     with pytest.raises(ValueError, match="text"):
         parquet.hash_parquet(tmp_path / "text", "id", tmp_path / "out")
-    with pytest.raises(ValueError, match="n: a column that is kept and a new one have this name"):
+    with pytest.raises(ValueError, match="n is both a kept and a new column"):
         parquet.hash_parquet(inputs, {"n": "id"}, tmp_path / "out", keep=["n"])
     before = [Path(part.out).read_bytes() for part in alone]
     for given in (inputs, [part.out for part in alone]):
-        with pytest.raises(FileExistsError, match="another folder"):
+        with pytest.raises(FileExistsError, match="use an empty directory"):
             parquet.hash_parquet(given, "n", tmp_path / "alone")
     assert [Path(part.out).read_bytes() for part in alone] == before
     os.chmod(tmp_path / "there", 0o700)
@@ -654,7 +654,7 @@ def test_ray(few: None, files: list[str]) -> None:
 
 
 class Lying(Executor):
-    """Gives rows of another task, or none."""
+    """Returns rows of a different task, or none."""
 
     def __init__(self, change: Callable[[Files], object]) -> None:
         self.change = change
@@ -675,7 +675,7 @@ def test_wrong_rows_from_workers_are_an_error(tmp_path: Path) -> None:
         lambda table: type(table)(table._batches.take([2, 1, 0])),
         lambda table: None,
     ):
-        with pytest.raises(RuntimeError, match="rows of other files|gave a NoneType"):
+        with pytest.raises(RuntimeError, match="rows of wrong files|returned a NoneType"):
             lanesum.hash_files(paths, executor=Lying(change))
 
 
@@ -815,7 +815,7 @@ def test_a_program_that_workers_cannot_import_is_reported(tmp_path: Path, contex
 @pytest.mark.parametrize("has_come", [False, True])
 @pytest.mark.parametrize("method", ["fork", "spawn"])
 def test_a_worker_that_dies_first_blames_no_file(has_come: bool, method: str) -> None:
-    # By another name than one for which there is another pool.
+    # A name that no other pool uses.
     class WorkerCrashedError(Exception):
         pass
 

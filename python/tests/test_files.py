@@ -223,16 +223,16 @@ def test_trees_exclude_patterns(tmp_path: Path) -> None:
         (lambda: lanesum.hash_files([], []), ValueError, "at least one"),
         (lambda: lanesum.hash_files([], ["md5", "MD5"]), ValueError, "twice"),
         (lambda: lanesum.hash_files([], [5]), TypeError, "int"),
-        (lambda: lanesum.hash_files([], "siphash24"), TypeError, "siphash24 takes a key of 16 bytes: give key="),
-        (lambda: lanesum.hash_files([], "blake3", key=bytes(16)), ValueError, "blake3 takes a key of 32 bytes, not of 16"),
-        (lambda: lanesum.hash_files([], "siphash13", key=bytes(32)), ValueError, "a key of 16 bytes, not of 32"),
-        (lambda: lanesum.hash_files(pd.DataFrame({"path": ["a"]})), TypeError, "paths must be several paths, not a table, a Da"),
-        (lambda: lanesum.hash_files(lanesum.hash_files([])), TypeError, "not a table, a Files; give one of its columns"),
-        (lambda: lanesum.check(pd.DataFrame({"a": []})), TypeError, "lists must be .*, not a table, a DataFrame"),
-        (lambda: lanesum.hash_tree(".", exclude=["a", "!a.txt"]), ValueError, r"exclude: '!a.txt': .* is \\!a.txt$"),
-        (lambda: lanesum.hash_tree(".", exclude=["a.txt\n"]), ValueError, "exclude: 'a.txt.n' ends with the end of its li"),
-        (lambda: lanesum.hash_tree(".", exclude="a\0"), ValueError, "exclude: .* has a null byte"),
-        (lambda: lanesum.compare(".", ".", exclude=Path("!a")), ValueError, "takes back"),
+        (lambda: lanesum.hash_files([], "siphash24"), TypeError, "siphash24 needs key=, a secret of 16 bytes"),
+        (lambda: lanesum.hash_files([], "blake3", key=bytes(16)), ValueError, "blake3 needs a key of 32 bytes, not 16"),
+        (lambda: lanesum.hash_files([], "siphash13", key=bytes(32)), ValueError, "a key of 16 bytes, not 32"),
+        (lambda: lanesum.hash_files(pd.DataFrame({"path": ["a"]})), TypeError, "paths must be several paths, not a table \\(Da"),
+        (lambda: lanesum.hash_files(lanesum.hash_files([])), TypeError, "not a table \\(Files\\); pass one of its columns"),
+        (lambda: lanesum.check(pd.DataFrame({"a": []})), TypeError, "lists must be .*, not a table \\(DataFrame"),
+        (lambda: lanesum.hash_tree(".", exclude=["a", "!a.txt"]), ValueError, r"exclude: '!a.txt': .* use \\!a.txt$"),
+        (lambda: lanesum.hash_tree(".", exclude=["a.txt\n"]), ValueError, "exclude: 'a.txt.n' ends with a line end"),
+        (lambda: lanesum.hash_tree(".", exclude="a\0"), ValueError, "exclude: .* contains a null byte"),
+        (lambda: lanesum.compare(".", ".", exclude=Path("!a")), ValueError, "not supported"),
         (lambda: lanesum.hash_files([], ["siphash24-128", "siphash24_128"], key=bytes(16)), ValueError, "twice"),
         (lambda: lanesum.hash_files([], "md5", key=b"short"), ValueError, "5 bytes"),
         (lambda: lanesum.hash_files([], threads=0), ValueError, "threads"),
@@ -379,9 +379,9 @@ def test_other_threads_run_while_files_are_read(tmp_path: Path) -> None:
 
 
 def test_a_key_without_effect_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(TypeError, match="key= does nothing for md5, sha256"):
+    with pytest.raises(TypeError, match="key= has no effect for md5, sha256"):
         lanesum.hash_files([tmp_path], ["md5", "sha256"], key=bytes(16))
-    with pytest.raises(TypeError, match="key= does nothing for md5"):
+    with pytest.raises(TypeError, match="key= has no effect for md5"):
         lanesum.hash_tree(tmp_path, key=bytes(16))
     for key in (16, [0] * 16, "x" * 16):
         with pytest.raises(TypeError, match="key must be bytes, not"):

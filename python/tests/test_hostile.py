@@ -33,7 +33,7 @@ def test_a_column_of_structs_is_not_a_table() -> None:
             lambda structs=structs: lanesum.surrogate_key(structs),
             lambda structs=structs: lanesum.surrogate_key([structs]),
         ]:
-            with pytest.raises(TypeError, match="of structs; take its fields"):
+            with pytest.raises(TypeError, match="one column of structs; pass its fields as columns"):
                 refused()
 
     class Anonymous:
@@ -42,9 +42,9 @@ def test_a_column_of_structs_is_not_a_table() -> None:
         def __arrow_c_array__(self, requested_schema: object = None) -> object:
             return with_null.__arrow_c_array__(requested_schema)
 
-    with pytest.raises(TypeError, match="of structs"):
+    with pytest.raises(TypeError, match="one column of structs"):
         lanesum.hash_column(Anonymous())
-    with pytest.raises(TypeError, match="of structs"):
+    with pytest.raises(TypeError, match="one column of structs"):
         lanesum.surrogate_key(Anonymous())
     expected = lanesum.hash_column(texts, output="hex").to_pylist()
     # A frame with columns of the names of a series' attributes is a table.
@@ -92,14 +92,14 @@ def test_invalid_dictionary_indices_are_refused(name: str, key: bytes) -> None:
 
 
 def refused(column: pa.Array, key: bytes) -> None:
-    with pytest.raises(ValueError, match="is broken"):
+    with pytest.raises(ValueError, match="out of bounds"):
         lanesum.hash_column(column)
-    with pytest.raises(ValueError, match="is broken"):
+    with pytest.raises(ValueError, match="out of bounds"):
         lanesum.hash_column(pa.chunked_array([column]), "siphash24", key=key)
-    with pytest.raises(ValueError, match="is broken"):
+    with pytest.raises(ValueError, match="out of bounds"):
         lanesum.surrogate_key([column])
     batch = pa.RecordBatch.from_arrays([column], ["x"])
-    with pytest.raises(ValueError, match="is broken"):
+    with pytest.raises(ValueError, match="out of bounds"):
         lanesum.surrogate_key(batch)
 
 
@@ -137,7 +137,7 @@ def test_numpy_scalars_are_refused_as_messages(scalar: np.generic) -> None:
         lambda: lanesum.hash_column(objects),
         lambda: lanesum.surrogate_key([[scalar]]),
     ]:
-        with pytest.raises(TypeError, match=rf"\[\d\] is of type {type(scalar).__name__}"):
+        with pytest.raises(TypeError, match=rf"\[\d\] has type {type(scalar).__name__}"):
             refused()
 
 
@@ -151,7 +151,7 @@ def test_numpy_text_and_bytes_are_messages() -> None:
 @pytest.mark.parametrize("given", [{"a": "b"}, {}, {"a"}, frozenset(), set()], ids=repr)
 def test_dicts_and_sets_are_refused(given: object) -> None:
     for function in (lanesum.hash_column, lanesum.hash_many):
-        with pytest.raises(TypeError, match=f"is a {type(given).__name__}, .*give a list"):
+        with pytest.raises(TypeError, match=f"must be a sequence, not {type(given).__name__}; pass a list"):
             function(given)  # type: ignore[arg-type]
     assert lanesum.surrogate_key({"a": ["x"]}).to_pylist() == lanesum.hash_many(["x"], output="hex")
 
@@ -174,14 +174,14 @@ def test_consumed_capsules_are_refused() -> None:
         assert len(taken) == 1000
         del taken
         for hashed in [lanesum.hash_column, lambda column: lanesum.surrogate_key([column])]:
-            with pytest.raises(ValueError, match="was taken before; hand the array itself over"):
+            with pytest.raises(ValueError, match="was already consumed; pass the array itself"):
                 hashed(given)
 
 
 def test_a_frame_without_columns_is_refused() -> None:
     frame = pd.DataFrame({"name": ["x", "y"]}, index=["ada", "bob"])
     for without in [frame.select_dtypes("datetime"), pd.DataFrame()]:
-        with pytest.raises(ValueError, match="column is a table of 0 columns"):
+        with pytest.raises(ValueError, match="column is a table without columns"):
             lanesum.hash_column(without)
 
 
@@ -225,11 +225,11 @@ def test_a_dictionary_has_the_type_of_its_values(key: bytes) -> None:
                 lambda given=given: lanesum.hash_column(given, "siphash24", key=key),
                 lambda given=given: lanesum.surrogate_key([given]),
             ]:
-                with pytest.raises(TypeError, match=f"is of the type {name}, stored as Dictionary"):
+                with pytest.raises(TypeError, match=f"has the type {name}, stored as Dictionary"):
                     hashed()
         table = pa.table({"b": pa.array(["x"]), "a": column})
         for given in [table, table.to_batches()[0], {"a": column}]:
-            with pytest.raises(TypeError, match=f"columns\\[.a.\\] is of the type {name}"):
+            with pytest.raises(TypeError, match=f"columns\\[.a.\\] has the type {name}"):
                 lanesum.surrogate_key(given)
     # Text says itself what it means.
     texts = dictionary(pa.ExtensionArray.from_storage(pa.json_(), pa.array(["{}"])))

@@ -149,10 +149,10 @@ def test_invalid_input_raises_standard_errors(key: bytes) -> None:
         lanesum.md5(np.zeros(8, dtype="u1")[::2])
     with pytest.raises(BufferError, match="copy"):
         lanesum.md5(memoryview(bytes(8))[::2])
-    with pytest.raises(ValueError, match="unknown algorithm \"sha0\"; known are md5, siphash24"):
+    with pytest.raises(ValueError, match="unknown algorithm \"sha0\"; use md5, siphash24"):
         lanesum.new("sha0")
     for call in (lambda: lanesum.new("sha256"), lambda: lanesum.hash_column(["a"], "sha256")):
-        with pytest.raises(ValueError, match=r"sha256.*hash_files\(\).*for files, and hashlib may for bytes"):
+        with pytest.raises(ValueError, match=r"sha256.*hash_files\(\).*support it for files"):
             call()
     with pytest.raises(TypeError, match="md5 takes no key"):
         lanesum.new("md5", key=key)
@@ -160,7 +160,7 @@ def test_invalid_input_raises_standard_errors(key: bytes) -> None:
         lanesum.siphash24(b"")
     with pytest.raises(TypeError, match="siphash13 needs key="):
         lanesum.new("siphash13")
-    with pytest.raises(ValueError, match="siphash24 needs a key of 16 bytes, not of 15"):
+    with pytest.raises(ValueError, match="siphash24 needs a key of 16 bytes, not 15"):
         lanesum.siphash24(key=bytes(15))
     with pytest.raises(TypeError, match="key must be bytes, not str"):
         lanesum.siphash24(key="0123456789abcdef")
@@ -199,13 +199,13 @@ def test_field_names_are_not_taken_for_types() -> None:
         assert lanesum.md5(given).digest() == hashlib.md5(given).digest()
         assert lanesum.hash_many([given]) == [hashlib.md5(given).digest()]
     for given in (Holder(1, "a"), np.zeros(2, [("a", "i4"), ("O", "O")]), np.zeros(2, [("a", [("b", "O")])])):
-        with pytest.raises(TypeError, match="the addresses of objects"):
+        with pytest.raises(TypeError, match="an array of Python objects"):
             lanesum.md5(given)
 
 
 def test_string_is_an_alias_of_data() -> None:
     assert lanesum.md5(string=b"abc", usedforsecurity=False).digest() == hashlib.md5(b"abc").digest()
-    with pytest.raises(TypeError, match="string= is data by another name; give one of them"):
+    with pytest.raises(TypeError, match="string= and data are the same argument; give one of them"):
         lanesum.md5(b"a", string=b"b")
 
 
@@ -220,7 +220,7 @@ def test_numpy_datetimes_are_hashed_as_bytes() -> None:
         moments = np.zeros(100_000, kind)
         assert lanesum.md5(moments).digest() == hashlib.md5(moments).digest()
         assert lanesum.hash_many([moments[:3]]) == [hashlib.md5(moments[:3]).digest()]
-        words = "the bytes do not lie one behind the other; take a copy"
+        words = "the buffer is not contiguous; pass a copy"
         with pytest.raises(BufferError, match=f"^{words}"):
             lanesum.md5(moments[::2])
         with pytest.raises(BufferError, match=r"^messages\[0\]: " + words):

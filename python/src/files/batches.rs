@@ -1,4 +1,4 @@
-//! Record batches of Arrow: what the package's tables hold.
+//! Arrow record batches, which hold the package's tables.
 
 use std::sync::Arc;
 
@@ -22,13 +22,13 @@ use crate::objects;
 use crate::panics::unless_it_panics;
 use crate::requested::{laid_out, that_fits};
 
-/// Rows of a batch at most: as many as one likes to have in one piece of memory.
+/// The maximum number of rows of a batch, so that its memory stays moderate.
 pub(crate) const ROWS: usize = 1 << 16;
 
-/// Bytes in a file that a batch takes beside its rows, about, and the file itself.
+/// About the number of bytes in a file beside the rows, for each batch and for the file.
 const FRAME: usize = 4096;
 
-/// Batches of one schema.
+/// Batches with the same schema.
 #[pyclass(frozen, module = "lanesum._lanesum")]
 pub(crate) struct Batches {
     pub(crate) schema: SchemaRef,
@@ -36,7 +36,7 @@ pub(crate) struct Batches {
 }
 
 impl Batches {
-    /// Of one batch, whose schema it is.
+    /// Creates a table of one batch.
     pub(crate) fn one(batch: RecordBatch) -> Self {
         Self { schema: batch.schema(), batches: vec![batch] }
     }
@@ -48,7 +48,7 @@ impl Batches {
     fn place(&self, name: &str) -> PyResult<usize> {
         self.schema.index_of(name).map_err(|_| {
             let known: Vec<_> = self.schema.fields().iter().map(|it| it.name().as_str()).collect();
-            PyKeyError::new_err(format!("no column {name:?}; there are {}", known.join(", ")))
+            PyKeyError::new_err(format!("no column {name:?}; the columns are {}", known.join(", ")))
         })
     }
 }
@@ -65,7 +65,7 @@ impl Batches {
         self.schema.fields().iter().map(|field| field.name().clone()).collect()
     }
 
-    /// The schema's own words: names and their texts.
+    /// The metadata of the schema.
     #[getter]
     fn metadata(&self) -> std::collections::HashMap<String, String> {
         self.schema.metadata().clone()
@@ -91,7 +91,7 @@ impl Batches {
         Ok(to_stream_pycapsule(py, Box::new(ArrayIterator::new(arrays, field)), None)?)
     }
 
-    /// A column as a list: str, bytes and int, times in nanoseconds since 1970; None of nulls.
+    /// Returns a column as a list of str, bytes, int or None. Times are nanoseconds since 1970.
     fn column<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyList>> {
         let place = self.place(name)?;
         let values = PyList::empty(py);
@@ -101,7 +101,7 @@ impl Batches {
         Ok(values)
     }
 
-    /// The columns of these names, in this order.
+    /// Returns the columns with these names, in this order.
     fn select(&self, names: Vec<String>) -> PyResult<Self> {
         let places = names.iter().map(|name| self.place(name)).collect::<PyResult<Vec<_>>>()?;
         let project = |batch: &RecordBatch| batch.project(&places);
@@ -110,20 +110,23 @@ impl Batches {
         Ok(Self { schema: Arc::new(schema), batches: batches.map_err(internal)? })
     }
 
-    /// The rows of all of them, in their order. They have the same schema.
+    /// Joins the rows of tables with the same columns, in order.
     #[staticmethod]
     fn concat(all: Vec<PyRef<'_, Self>>) -> PyResult<Self> {
         let Some(first) = all.first() else {
-            return Err(PyValueError::new_err("there is no table"));
+            return Err(PyValueError::new_err("no tables to join"));
         };
         if let Some(other) = all.iter().find(|it| it.schema.fields() != first.schema.fields()) {
-            let words =
-                format!("tables of other columns: {:?}, {:?}", first.names(), other.names());
+            let words = format!(
+                "the tables have different columns: {:?}, {:?}",
+                first.names(),
+                other.names()
+            );
             return Err(PyValueError::new_err(words));
         }
         let schema = Arc::clone(&first.schema);
         let batches = all.iter().flat_map(|it| &it.batches);
-        // Metadata may differ, and each batch has its own.
+        // The metadata may differ, and each batch has its own.
         let batches = batches.map(|batch| batch.clone().with_schema(Arc::clone(&schema)));
         Ok(Self {
             schema: Arc::clone(&schema),
@@ -131,11 +134,11 @@ impl Batches {
         })
     }
 
-    /// The rows of these numbers, in this order.
+    /// Returns the rows with these indices, in this order.
     fn take(&self, py: Python<'_>, rows: Vec<usize>) -> PyResult<Self> {
         let length = self.len();
         if let Some(row) = rows.iter().find(|&&row| row >= length) {
-            let words = format!("row {row} of a table that has {length}");
+            let words = format!("row {row} does not exist: the table has {length} rows");
             return Err(pyo3::exceptions::PyIndexError::new_err(words));
         }
         let batches: Vec<_> = self.batches.iter().collect();
@@ -158,7 +161,7 @@ impl Batches {
         Ok(Self { schema: Arc::clone(&self.schema), batches: taken.map_err(internal)? })
     }
 
-    /// The same with words of the schema's own.
+    /// Returns the same rows with this schema metadata.
     fn with_metadata(&self, metadata: std::collections::HashMap<String, String>) -> PyResult<Self> {
         let schema = Schema::new_with_metadata(self.schema.fields().clone(), metadata);
         let schema = Arc::new(schema);
@@ -167,10 +170,10 @@ impl Batches {
         Ok(Self { schema, batches })
     }
 
-    /// All of it as a file in Arrow's IPC format.
+    /// Returns the table as a file in the Arrow IPC format.
     pub(crate) fn to_ipc<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let sizes = || self.batches.iter().map(RecordBatch::get_array_memory_size);
-        // Arrow makes each batch in memory, before it is written, beside the file itself.
+        // Arrow builds each batch in memory before it writes it, beside the file.
         let file = room(sizes().sum::<usize>() + FRAME * (self.batches.len() + 1))?;
         require(sizes().max().unwrap_or(0))?;
         let write = || -> Result<Vec<u8>, ArrowError> {
@@ -181,30 +184,34 @@ impl Batches {
         objects::bytes(py, &py.detach(write).map_err(internal)?)
     }
 
-    /// What `to_ipc` gave.
+    /// Reads the result of `to_ipc`.
     #[staticmethod]
     pub(crate) fn from_ipc(content: &[u8]) -> PyResult<Self> {
         require(content.len())?;
-        // Arrow panics at some content.
+        // Arrow panics for some invalid contents.
         match unless_it_panics(|| read_ipc(content)) {
             Some(Ok((schema, batches))) => Ok(Self { schema, batches }),
-            Some(Err(error)) => Err(PyValueError::new_err(format!("no table of Arrow: {error}"))),
-            None => Err(PyValueError::new_err("no table of Arrow: its parts do not fit together")),
+            Some(Err(error)) => {
+                Err(PyValueError::new_err(format!("not a table in the Arrow IPC format: {error}")))
+            }
+            None => Err(PyValueError::new_err(
+                "not a table in the Arrow IPC format: its parts are inconsistent",
+            )),
         }
     }
 }
 
-/// The schema and batches of a file in Arrow's IPC format, without dictionaries.
+/// Reads the schema and batches of a file in the Arrow IPC format, without dictionaries.
 ///
-/// Arrow's own reader makes room for a block of whatever size the file says, which may be more than
-/// there is memory, and then ends the process.
+/// Arrow's own reader allocates as much as the file says. If there is not that much memory, it ends
+/// the process.
 fn read_ipc(content: &[u8]) -> Result<(SchemaRef, Vec<RecordBatch>), ArrowError> {
     let broken = |what: &str| ArrowError::ParseError(what.to_owned());
-    let (rest, end) = content.split_last_chunk().ok_or_else(|| broken("it is too short"))?;
+    let (rest, end) = content.split_last_chunk().ok_or_else(|| broken("too short"))?;
     let start = rest.len().checked_sub(read_footer_length(*end)?);
-    let footer = &rest[start.ok_or_else(|| broken("its footer begins before it"))?..];
+    let footer = &rest[start.ok_or_else(|| broken("the footer is longer than the file"))?..];
     let footer = root_as_footer(footer).map_err(|error| broken(&error.to_string()))?;
-    let schema = footer.schema().ok_or_else(|| broken("it has no schema"))?;
+    let schema = footer.schema().ok_or_else(|| broken("no schema"))?;
     let schema = Arc::new(fb_to_schema(schema));
     let decoder = FileDecoder::new(Arc::clone(&schema), footer.version());
     let content = Buffer::from(rest);
@@ -216,15 +223,15 @@ fn read_ipc(content: &[u8]) -> Result<(SchemaRef, Vec<RecordBatch>), ArrowError>
             let is_there = start.checked_add(length)? <= content.len();
             is_there.then(|| content.slice_with_length(start, length))
         };
-        let content = place().ok_or_else(|| broken("a block of it ends beyond it"))?;
+        let content = place().ok_or_else(|| broken("a block ends after the file"))?;
         decoder.read_record_batch(block, &content)
     };
-    let blocks = footer.recordBatches().ok_or_else(|| broken("it has no blocks"))?;
+    let blocks = footer.recordBatches().ok_or_else(|| broken("no blocks"))?;
     let batches = blocks.iter().filter_map(|block| batch(block).transpose());
     Ok((schema, batches.collect::<Result<_, _>>()?))
 }
 
-/// What Arrow refuses though nothing wrong was given.
+/// An error of Arrow that no input should cause.
 pub(crate) fn internal(error: ArrowError) -> PyErr {
     pyo3::exceptions::PyRuntimeError::new_err(error.to_string())
 }
@@ -252,7 +259,7 @@ fn append(py: Python<'_>, values: &Bound<'_, PyList>, array: &ArrayRef) -> PyRes
             let times = array.as_primitive::<TimestampNanosecondType>().iter();
             append_each(values, times, |it| objects::int(py, it))
         }
-        other => Err(PyTypeError::new_err(format!("a column of {other} is no list here"))),
+        other => Err(PyTypeError::new_err(format!("cannot convert a column of {other} to a list"))),
     }
 }
 

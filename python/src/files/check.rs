@@ -1,5 +1,5 @@
-//! Lists that are checked: a row for each of their lines that says something, and whether all is
-//! well.
+//! Checks lists. The result has a row for each line that has an entry or is invalid, and says
+//! whether the check succeeded.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -27,7 +27,7 @@ use super::options::{self, ReadOptions, os_error};
 use super::watch::Lists;
 use crate::words::{self, SAYS, counted};
 
-/// What is checked, and how. A dict in Python.
+/// What to check, and how. A dict in Python.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct Checking<'py> {
@@ -41,18 +41,18 @@ pub(crate) struct Checking<'py> {
     strict: bool,
 }
 
-/// Why standard input is not read.
+/// The reason why standard input is not read.
 const STDIN: &str =
-    "is standard input, which is the whole process's and is not read; with root=\".\" - is a file";
-/// Why what leads to it is not read, or to a FIFO that a list comes through.
+    "not read, because - is the standard input of the process; root=\".\" makes - a file";
+/// The reason why a file is not read if it is standard input or the FIFO of a list.
 const TAKEN: &str =
-    "a list comes from there, or it is the process's standard input; no file can come from there";
+    "not read, because it is a FIFO that a list came from, or the standard input of the process";
 
-/// How many lines are what.
+/// The number of lines with each verdict.
 type Counts = Vec<(&'static str, u64)>;
 
-/// Checks lists: the rows, how many lines of all lists are what, what there is to say, and whether
-/// all is well. `opened` has what is opened for each of them.
+/// Checks lists. Returns the rows, the numbers of lines of all lists by verdict, messages, and
+/// whether the check succeeded. `opened` has the path to open for each list.
 #[pyfunction]
 pub(crate) fn check_lists(
     py: Python<'_>,
@@ -64,12 +64,12 @@ pub(crate) fn check_lists(
     let (engine, mut watch) = reading.engine()?;
     let (lists, opened) = (names::paths(lists)?, names::paths(opened)?);
     for list in &lists {
-        // A list that cannot be read is a wrong argument.
+        // A list that cannot be read is an invalid argument.
         look(list).map_err(|error| os_error(&error, list))?;
     }
     let has_key = engine.key.is_some();
     let mut options = options(&checking, engine)?;
-    // Nothing is left in it, and whoever opens it waits for the next writer.
+    // The FIFO has been read. Opening it again would wait for the next writer.
     options.engine.taken.extend(lists.iter().chain(&opened).filter_map(|list| fifo(list)));
     let pairs = opened.iter().zip(&lists).filter(|(opened, list)| opened != list);
     let called: Vec<_> =
@@ -91,25 +91,25 @@ pub(crate) fn check_lists(
         Ok(())
     })?;
     if report.is_of_nothing() {
-        report.problems.push("no checksum line in the lists, so nothing was checked".to_owned());
+        report.problems.push("nothing was checked: the lists contain no checksum lines".to_owned());
     }
     let (counts, is_well) = (report.counts(), report.is_well());
     let problems = mem::take(&mut report.problems);
     Ok((report.finish()?, counts, problems, is_well))
 }
 
-/// The system's refusal of a list that is not there, is a folder or cannot be read. What may keep
-/// whoever opens it waiting, as a FIFO, is not opened for that.
+/// Returns the system's error for a list that is missing, is a directory, or cannot be read. Does
+/// not open special files such as FIFOs, because that may wait.
 fn look(list: &Path) -> io::Result<()> {
     let kind = fs::metadata(list)?.file_type();
     if kind.is_file() || kind.is_dir() {
-        // A folder can be opened, and not read.
+        // Opening a directory succeeds, but reading it fails.
         _ = File::open(list)?.read(&mut [0])?;
     }
     Ok(())
 }
 
-/// The FIFO that a path leads to, if it does.
+/// Returns the FIFO at a path, if there is one.
 fn fifo(path: &Path) -> Option<Inode> {
     let found = fs::metadata(path).ok()?;
     found.file_type().is_fifo().then(|| Inode { device: found.dev(), number: found.ino() })
@@ -124,9 +124,9 @@ fn options(checking: &Checking<'_>, engine: engine::Options) -> PyResult<check::
         if let Some(key) = &engine.key
             && !key.fits(algorithm)
         {
-            // Whoever does not have the key could have written its lines.
+            // Lines of an algorithm without a key prove nothing: anyone could have written them.
             return Err(PyValueError::new_err(format!(
-                "algorithm: {algorithm} takes no such key; with key= it is blake3 or a siphash"
+                "algorithm={name:?} does not take this key; use blake3, or siphash for 16 bytes"
             )));
         }
         dialect = dialect.with_untagged(algorithm);
@@ -140,21 +140,21 @@ fn options(checking: &Checking<'_>, engine: engine::Options) -> PyResult<check::
     options.root = options::optional_path(checking.root.as_ref())?;
     options.ignore_missing = checking.ignore_missing;
     options.engine = engine;
-    // `-` in a list would be the standard input of whoever runs Python.
+    // `-` in a list would be the standard input of the Python process.
     let stdin = engine::inode_of_file(std::io::stdin());
     options.engine.taken = stdin.into_iter().collect();
     Ok(options)
 }
 
-/// The rows, and what decides whether all is well: the program's exit code, which is 0 then.
+/// The rows, and the result: success corresponds to exit code 0 of the program.
 #[derive(Default)]
 struct Report {
     is_strict: bool,
-    /// Whether the algorithm of lines that do not name theirs was said.
+    /// Whether the caller named the algorithm of untagged lines.
     is_told: bool,
-    /// Whether there is but one list.
+    /// Whether there is only one list.
     is_one: bool,
-    /// How lists are read, and the folder that names are looked up in.
+    /// How lists are read, and the directory of the names.
     options: check::Options,
     lists: NamesBuilder,
     names: NamesBuilder,
@@ -162,14 +162,14 @@ struct Report {
     lines: Int64Builder,
     reasons: StringBuilder,
     total: Tally,
-    /// Lists that could not be read, or of which nothing could be verified.
+    /// The number of lists that could not be read, or of which no file was verified.
     bad_lists: u64,
-    /// Lists without a line that says anything.
+    /// The number of lists without entries and invalid lines.
     empty_lists: u64,
     problems: Vec<String>,
-    /// What lines of the list call algorithms that are not known.
+    /// The unknown algorithms of the list.
     unknown: BTreeSet<String>,
-    /// Those of the list whose file is not there.
+    /// The missing files of the list.
     not_found: NotFound,
 }
 
@@ -198,13 +198,13 @@ impl Report {
                 self.row(list, None, "wrong", Some(line), Some(&words::of_line(&why)));
             }
             Event::Unknown { line, algorithm } => {
-                let why = format!("of {algorithm}, which lanesum does not compute: not checked");
+                let why = format!("not checked: unknown algorithm {algorithm}");
                 self.row(list, None, "unknown", Some(line), Some(&why));
                 self.unknown.insert(algorithm);
             }
             Event::NotEncoded { name } => {
                 let name = String::from_utf8_lossy(&name);
-                let words = "its name is as it stands in the list, which does not encode %";
+                let words = "the list does not encode %, so its name was used unchanged";
                 self.problems.push(format!("{name}: {words}"));
             }
             Event::PartSize { .. } => {}
@@ -227,13 +227,13 @@ impl Report {
             Verdict::Match => ("match", None),
             Verdict::Mismatch => ("mismatch", None),
             Verdict::OtherSize { listed, found } => {
-                ("mismatch", Some(format!("of {found} bytes, and of {listed} in the list")))
+                ("mismatch", Some(format!("size is {found} bytes, recorded: {listed} bytes")))
             }
             Verdict::OtherParts { tried } => {
                 ("mismatch", Some(words::of_reason(&of_other_parts(*tried))))
             }
             Verdict::Unproven => {
-                ("unproven", Some("no digest in the list, only a size".to_owned()))
+                ("unproven", Some("the list has only a size, no digest".to_owned()))
             }
             Verdict::Missing => ("missing", None),
             Verdict::Unreadable(error) if matches!(**error, Error::Taken) => {
@@ -259,26 +259,26 @@ impl Report {
         if !unknown.is_empty() {
             let names: Vec<_> = unknown.iter().map(String::as_str).collect();
             let lines = counted(tally.unknown, "line");
-            tell(&format!("{lines} of {} not checked", names.join(", ")));
+            tell(&format!("{lines} not checked: unknown algorithm {}", names.join(", ")));
         }
         if verifiable + tally.wrong + tally.malformed == 0 {
             self.empty_lists += 1;
             if !self.is_one {
-                tell("an empty list");
+                tell("the list is empty");
             }
         } else if verifiable == 0 && tally.malformed > 0 {
             self.bad_lists += 1;
-            tell("no checksum line in it; is it a list?");
+            tell("contains no checksum lines");
         } else if tally.malformed > 0 {
             match tally.malformed {
-                1 => tell("1 line is no checksum line"),
-                lines => tell(&format!("{lines} lines are no checksum lines")),
+                1 => tell("1 line is not a checksum line"),
+                lines => tell(&format!("{lines} lines are not checksum lines")),
             }
         }
         if tally.unproven > 0
             && let Some(title) = unknown_column(list)
         {
-            tell(&format!("its digests are of {title}, which lanesum does not compute"));
+            tell(&format!("lanesum does not support the algorithm of its digests, {title}"));
         }
         let place = Lookup { list, root: self.options.root.as_deref(), is_beside: false };
         for hint in not_found.hints(place, tally.entries()) {
@@ -293,7 +293,7 @@ impl Report {
         }
         if tally.entries() > 0 && tally.entries() == tally.missing {
             self.bad_lists += 1;
-            tell("no file was verified: none of those it names exists");
+            tell("no file was verified: none of the listed files exists");
         }
     }
 

@@ -1,4 +1,4 @@
-//! Two lists or trees that are compared: a row for each file of either.
+//! Compares two lists or trees. The result has a row for each file of either side.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use super::options::{self, ReadOptions, Walking, os_error};
 use super::watch::Watch;
 use crate::words::{self, SAYS, counted};
 
-/// How sides are compared. A dict in Python.
+/// How to compare the sides. A dict in Python.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct Comparing {
@@ -34,8 +34,8 @@ pub(crate) struct Comparing {
     zero: bool,
 }
 
-/// Compares two sides, each a folder or a list: the rows, what there is to say of the sides, and
-/// whether all is equal. `opened` has what is opened for each of them.
+/// Compares two sides, each a directory or a list. Returns the rows, messages about the sides, and
+/// whether both are equal. `opened` has the path to open for each side.
 #[pyfunction]
 pub(crate) fn compare_sides(
     py: Python<'_>,
@@ -62,16 +62,16 @@ pub(crate) fn compare_sides(
         });
         raised?;
         watch.look(py)?;
-        debug_assert!(is_read, "nothing else ends it");
+        debug_assert!(is_read, "only an exception ends it early");
     }
     let differences = py.detach(|| comparison.finish());
     let are_doubts = differences.doubts().iter().any(Doubts::are_there);
     let is_well = is_usable && is_all_equal(&differences) && !are_doubts;
     tell_other_algorithms(&inputs, &differences, dialect, is_told, &mut problems);
     if differences.iter().next().is_none() {
-        problems.push("no file on either side, so nothing was compared".to_owned());
+        problems.push("nothing was compared: neither side has files".to_owned());
     }
-    // Of sides of which one could not be used nothing is known.
+    // If one side is unusable, nothing is known about any file.
     let rows = if is_usable { rows(differences.iter()) } else { rows(std::iter::empty()) };
     Ok((rows?, problems, is_well))
 }
@@ -81,7 +81,7 @@ fn inputs(given: &Bound<'_, PyAny>) -> PyResult<[Input; 2]> {
     Ok([input(&before)?, input(&now)?])
 }
 
-/// A folder is a tree, anything else a list.
+/// A directory is a tree, and any other file is a list.
 fn input(given: &Bound<'_, PyAny>) -> PyResult<Input> {
     let path = names::path(given)?;
     let metadata = std::fs::metadata(&path).map_err(|error| os_error(&error, &path))?;
@@ -102,7 +102,8 @@ fn options(comparing: &Comparing, walking: &Walking) -> PyResult<Options> {
     if let Some(name) = &comparing.algorithm {
         let algorithm = options::algorithm(name)?;
         if algorithm.needs_key() {
-            let words = format!("{algorithm}: keyed checksums cannot be compared; check() them");
+            let words =
+                format!("compare() does not support the keyed algorithm {algorithm}; use check()");
             return Err(PyValueError::new_err(words));
         }
         options.algorithms = algorithm.into();
@@ -117,8 +118,8 @@ fn options(comparing: &Comparing, walking: &Walking) -> PyResult<Options> {
     Ok(options)
 }
 
-/// Reads lists and walks folders, of which messages are as of `inputs`, in a thread of its own. It
-/// is left to itself if the caller gives up: a walk holds nothing but memory, and ends by itself.
+/// Reads lists and walks directories in a thread. Messages name the paths of `inputs`. If the
+/// caller is interrupted, the thread ends by itself later; it holds only memory.
 fn prepare(
     py: Python<'_>,
     inputs: &[Input; 2],
@@ -127,12 +128,12 @@ fn prepare(
     watch: &mut Watch,
 ) -> PyResult<Comparison> {
     let (send, mut receive) = mpsc::channel();
-    // The caller may have gone.
+    // The caller may no longer wait.
     let work = move || drop(send.send(Comparison::prepare(&opened, &options)));
     let walker = thread::Builder::new().name("compare".to_owned()).spawn(work);
     walker.map_err(|error| os_error(&error, path(&inputs[0])))?;
     loop {
-        // It goes there and back, since one thread at a time may have it.
+        // It moves there and back, because only one thread at a time may have it.
         let (back, prepared) = py.detach(move || {
             let prepared = receive.recv_timeout(Duration::from_millis(50));
             (receive, prepared)
@@ -143,7 +144,7 @@ fn prepare(
             Ok(prepared) => return prepared.map_err(|why| side_error(&why, inputs)),
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => {
-                let words = "the thread that reads the sides has panicked";
+                let words = "internal error: the thread that reads the sides panicked";
                 return Err(PyRuntimeError::new_err(words));
             }
         }
@@ -158,7 +159,7 @@ fn side_error(why: &SideError, inputs: &[Input; 2]) -> PyErr {
     }
 }
 
-/// Tells what in the sides could not be used; whether there is enough to go on.
+/// Reports problems of the sides. Returns whether both are usable.
 fn tell_doubts(inputs: &[Input; 2], comparison: &Comparison, problems: &mut Vec<String>) -> bool {
     let mut is_usable = true;
     let sides = inputs.iter().zip(comparison.doubts()).zip(comparison.entries());
@@ -169,30 +170,32 @@ fn tell_doubts(inputs: &[Input; 2], comparison: &Comparison, problems: &mut Vec<
         }
         if !doubts.would_be_seen_from.is_empty() {
             let prefix = String::from_utf8_lossy(&doubts.would_be_seen_from);
-            let words = "off its names, more of its files are found";
-            problems.push(format!("{side}: with strip=True, which takes {prefix} {words}"));
+            let words = "from its names, more of its files exist";
+            problems.push(format!("{side}: with strip=True, which removes {prefix} {words}"));
         }
         if doubts.unknown > 0 {
             let names: Vec<_> = doubts.unknown_algorithms.iter().map(String::as_str).collect();
             let (lines, names) = (counted(doubts.unknown, "line"), names.join(", "));
-            problems.push(format!("{side}: {lines} of {names}, which lanesum does not know"));
+            problems.push(format!("{side}: {lines} not compared: unknown algorithm {names}"));
         }
         if let Some((line, why)) = &doubts.first_malformed {
             problems.push(match doubts.malformed {
-                1 => format!("{side}: 1 wrong line, line {line}: {why}"),
-                lines => format!("{side}: {lines} wrong lines, the first is line {line}: {why}"),
+                1 => format!("{side}: line {line}: {why}"),
+                lines => format!("{side}: {lines} invalid lines; first: line {line}: {why}"),
             });
         }
         let is_list = matches!(input, Input::List(_));
         if is_list && entries == 0 {
-            problems.push(format!("{side}: no checksum line in it; a side is a list or a folder"));
+            problems.push(format!(
+                "{side}: contains no checksum lines; a side must be a list or a directory"
+            ));
         }
         is_usable &= entries > 0 || !is_list;
     }
     is_usable
 }
 
-/// Tells of a list of which no digest is its file's: it may be of another algorithm, or of a key.
+/// Reports a list of which no digest matches. It may have another algorithm or key.
 fn tell_other_algorithms(
     inputs: &[Input; 2],
     differences: &Differences,
@@ -210,15 +213,12 @@ fn tell_other_algorithms(
             }
         }
         if doubtful.contains(Algorithm::Blake3) {
-            tell(
-                "no digest of BLAKE3 in it is its file's; if they were made with a key, check() \
-                 them with key=",
-            );
+            tell("no BLAKE3 digest matches; if they were made with a key, use check() with key=");
         }
     }
 }
 
-/// A comparison of nothing is none.
+/// A comparison without files is not equal.
 fn is_all_equal(differences: &Differences) -> bool {
     let is_same = |it: Difference<'_>| matches!(it.class, Class::Equal | Class::Alike);
     differences.iter().next().is_some() && differences.iter().all(is_same)

@@ -1,4 +1,4 @@
-//! The ETags that S3 gives to files.
+//! The ETags that S3 assigns to files.
 
 use std::iter;
 use std::os::unix::ffi::OsStrExt as _;
@@ -15,9 +15,9 @@ use super::names;
 use super::options::{self, ReadOptions};
 use super::rows::{Columns, Row, RowsBuilder};
 
-const NO_FILE: &str = "is no regular file: its bytes come once, and ETags may need them twice";
+const NO_FILE: &str = "not a regular file: an ETag may need to read the bytes twice";
 
-/// The ETags of files that are uploaded in parts of one size: a row for each.
+/// Returns a row with the ETag of each file, for uploads in parts of one size.
 #[pyfunction]
 pub(crate) fn etags_of_paths(
     py: Python<'_>,
@@ -27,18 +27,18 @@ pub(crate) fn etags_of_paths(
 ) -> PyResult<Batches> {
     let (engine, mut watch) = reading.engine()?;
     if engine.io == Io::Direct {
-        let words = "io='direct': parts are read through the cache; take another way";
+        let words = "io='direct' is not supported for ETags; use another method";
         return Err(PyValueError::new_err(words));
     }
     let part_sizes = options::part_sizes(&[part_size])?;
     let paths = names::paths(paths)?;
     let mut inputs = paths.into_iter().map(|path| {
-        // Whatever else there is would be read by the thread that looks at the interpreter.
+        // Special files would be read by the thread that checks for signals.
         let is_special = is_special(&path);
         let source = if is_special { Source::Nothing } else { Source::Path(path.clone()) };
         Input { source, context: (path, is_special) }
     });
-    // Without a hint how many there are: see `hash.rs`.
+    // Without a length, for the reason in `hash.rs`.
     let inputs = iter::from_fn(move || inputs.next());
     let run = py.detach(|| etag::etags(&engine, &part_sizes, inputs));
     let mut rows = RowsBuilder::new(&[], Columns { error: true, etag: true, version: false });
@@ -56,13 +56,13 @@ pub(crate) fn etags_of_paths(
             Some(Err(why)) => {
                 rows.push(&Row { path, size, error: Some(&why.to_string()), ..Row::default() })
             }
-            None => rows.push(&Row::failed(path, "no ETag came")),
+            None => rows.push(&Row::failed(path, "no ETag was computed")),
         }
     })?;
     rows.finish()
 }
 
-/// A folder is none: to open it tells why it has no ETag.
+/// Directories are not special here: the error of opening one is the reason.
 fn is_special(path: &Path) -> bool {
     std::fs::metadata(path).is_ok_and(|it| !it.is_file() && !it.is_dir())
 }

@@ -1,4 +1,5 @@
-//! Files and trees: a row for each file, with its digests or the reason that there are none.
+//! Hashes files and trees. The result has a row for each file, with its digests or the reason why
+//! there are none.
 
 use std::ffi::OsString;
 use std::iter;
@@ -18,22 +19,22 @@ use super::options::{self, ReadOptions, Walking, os_error};
 use super::rows::{Columns, Row, RowsBuilder};
 use super::watch::Watch;
 
-/// What is known of a job beforehand.
+/// What is known about a job before it runs.
 enum About {
     File,
-    /// A file that its row calls so.
+    /// A file with a different name in its row.
     Named(PathBuf),
-    /// It cannot be read: why.
+    /// The file cannot be read, for this reason.
     Failed(PathBuf, String),
-    /// It is no regular file, which a walk passes over: what it is.
+    /// The walk skips the file because of its type.
     Skipped(PathBuf, String),
 }
 
-/// Paths as Python has them, each with what it is, or why it failed.
+/// Python paths, each with a type or an error.
 type Reasons = Vec<(OsString, String)>;
 
-/// Hashes files: a row for each, in the order of the paths. Relative ones are in `folder`, if it is
-/// given.
+/// Hashes files. Returns a row for each path, in order. Relative paths are relative to `folder`, if
+/// it is given.
 #[pyfunction]
 #[pyo3(signature = (paths, algorithms, reading, folder=None))]
 pub(crate) fn hash_paths(
@@ -48,7 +49,7 @@ pub(crate) fn hash_paths(
     let (paths, folder) = (names::paths(paths)?, options::optional_path(folder.as_ref())?);
     engine.threads = threads(engine.threads, paths.len());
     let items = paths.into_iter().map(move |path| match &folder {
-        // Without a name there is no file, and not the folder.
+        // An empty path is not a file, and must not become the directory.
         Some(folder) if path.is_relative() && !path.as_os_str().is_empty() => {
             (Source::Path(folder.join(&path)), About::Named(path))
         }
@@ -57,7 +58,8 @@ pub(crate) fn hash_paths(
     hash(py, items, &algorithms, &engine, watch).map(|(rows, _)| rows)
 }
 
-/// Hashes the files of a tree in byte order of their paths; and what was passed over.
+/// Hashes the files of a tree in byte order of their paths. Returns the rows and the skipped
+/// entries.
 #[pyfunction]
 pub(crate) fn hash_below(
     py: Python<'_>,
@@ -67,7 +69,7 @@ pub(crate) fn hash_below(
     reading: ReadOptions<'_>,
 ) -> PyResult<(Batches, Reasons)> {
     let root = names::path(root)?;
-    // What is there to be walked is the argument's own business, and not a row's.
+    // An error of the root is an error of the argument, and not a row.
     std::fs::metadata(&root).map_err(|error| os_error(&error, &root))?;
     let (engine, watch) = reading.engine()?;
     let algorithms = options::algorithms(&algorithms, engine.key.as_ref())?;
@@ -76,8 +78,8 @@ pub(crate) fn hash_below(
     hash(py, items, &algorithms, &engine, watch)
 }
 
-/// The files of a tree as Python has their paths, what cannot be read and why, and what was passed
-/// over.
+/// Returns the files of a tree as Python paths, the entries that cannot be read with errors, and
+/// the skipped entries.
 #[pyfunction]
 pub(crate) fn walk_tree(
     py: Python<'_>,
@@ -108,7 +110,7 @@ pub(crate) fn walk_tree(
     }
 }
 
-/// How many bytes regular files have; 0 of whatever else there is or is not.
+/// Returns the sizes of regular files, and 0 for all others.
 #[pyfunction]
 pub(crate) fn file_sizes(py: Python<'_>, paths: &Bound<'_, PyAny>) -> PyResult<Vec<u64>> {
     let paths = names::paths(paths)?;
@@ -116,7 +118,7 @@ pub(crate) fn file_sizes(py: Python<'_>, paths: &Bound<'_, PyAny>) -> PyResult<V
         let file = std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file);
         file.map_or(0, |file| file.len())
     };
-    // Each is as long as a short file takes to be read.
+    // Each call takes as long as reading a short file.
     let threads = threads(0, paths.len() / FILES_A_THREAD);
     let mut sizes = Vec::with_capacity(paths.len());
     for paths in paths.chunks(threads * FILES_A_THREAD) {
@@ -134,12 +136,12 @@ pub(crate) fn file_sizes(py: Python<'_>, paths: &Bound<'_, PyAny>) -> PyResult<V
     Ok(sizes)
 }
 
-/// Files that are worth a thread to look at.
+/// The minimum number of files per thread.
 const FILES_A_THREAD: usize = 1000;
 
 fn item(entry: Entry, root: &Path) -> (Source, About) {
     match entry {
-        // The argument itself may be anything.
+        // The argument itself may be any kind of file.
         Entry::File(path) if path.as_os_str() == root.as_os_str() => {
             (Source::Path(path), About::File)
         }
@@ -149,7 +151,7 @@ fn item(entry: Entry, root: &Path) -> (Source, About) {
     }
 }
 
-/// No more than there are files; 0, one for each CPU, is the engine's to tell.
+/// Returns at most one thread per file. 0 lets the engine use one per CPU.
 fn threads(asked: usize, files: usize) -> usize {
     let most = files.max(1);
     match asked {
@@ -167,8 +169,8 @@ fn hash(
 ) -> PyResult<(Batches, Reasons)> {
     let set = options::set(algorithms);
     let mut jobs = items.map(move |(source, context)| Job { source, algorithms: set, context });
-    // An iterator that does not tell how much it holds: a single job that the engine knows for one
-    // is done by the thread that asks for it, which then could not look at the interpreter.
+    // The iterator has no length. If the engine knew that there is a single job, it would run it on
+    // the calling thread, which then could not check for signals.
     let jobs = iter::from_fn(move || jobs.next());
     let run = py.detach(|| engine::run(engine, jobs));
     let mut rows =
@@ -198,7 +200,7 @@ fn name(source: &Source) -> &[u8] {
     source.path().map_or(&b""[..], |path| path.as_os_str().as_bytes())
 }
 
-/// Rows that say of each of these paths why it has no digests.
+/// Returns rows with the same error for each of these paths.
 #[pyfunction]
 pub(crate) fn failed_rows(
     paths: &Bound<'_, PyAny>,

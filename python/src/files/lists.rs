@@ -1,4 +1,4 @@
-//! Lists of checksums: read into rows, and written from them.
+//! Reads checksum lists into rows, and writes lists of rows.
 
 use std::fs;
 use std::path::PathBuf;
@@ -19,7 +19,7 @@ use crate::bytes;
 use crate::signals::Turns;
 use crate::words;
 
-/// How a list is read. A dict in Python.
+/// How to read a list. A dict in Python.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct ReadingOfList<'py> {
@@ -45,7 +45,7 @@ impl ReadingOfList<'_> {
     }
 }
 
-/// The records of a list in a file.
+/// Returns the records of a list in a file.
 #[pyfunction]
 pub(crate) fn read_list_file(
     py: Python<'_>,
@@ -58,14 +58,14 @@ pub(crate) fn read_list_file(
     rows(py, &content, &List::Path(path), &options, &name)
 }
 
-/// The records of a list in memory.
+/// Returns the records of a list in memory.
 #[pyfunction]
 pub(crate) fn read_list_content(
     py: Python<'_>,
     content: PyBackedBytes,
     reading: ReadingOfList<'_>,
 ) -> PyResult<Batches> {
-    // Of a list without a name only its start tells what it is.
+    // Without a file name, only the start of the list shows the format.
     let list = List::Path(PathBuf::new());
     rows(py, &content, &list, &reading.options()?, "the list")
 }
@@ -103,7 +103,7 @@ fn rows(
 }
 
 /// # Errors
-/// `bad`, of the first line that is none, with its number; and what `turns` raises.
+/// Calls `bad` for the first invalid line with its number, and returns errors of `turns`.
 fn records(
     content: &[u8],
     list: &List,
@@ -115,7 +115,7 @@ fn records(
     let text = list::open(content, ending).map_err(|it| bad(words::of_list(&it.into())))?;
     let head = text.get_ref().0.get_ref();
     let FormatOfList { mut format, .. } = FormatOfList::new(list, head, options);
-    // Elsewhere a record has all that is known of a file.
+    // In other formats, a record has everything about a file.
     let joins = format.is_of_lines();
     let mut lines = ListReader::new(text);
     let (mut records, mut last) = (Vec::<Record<'static>>::new(), 1);
@@ -127,7 +127,7 @@ fn records(
         let record = match line.parse(&mut *format) {
             Line::Record { record, .. } => record.with_etag_as_md5(),
             Line::Blank => continue,
-            Line::Unknown(name) => return Err(at_line(&format!("of {name}, which is not known"))),
+            Line::Unknown(name) => return Err(at_line(&format!("unknown algorithm {name}"))),
             Line::Malformed => return Err(at_line("not a checksum line")),
             Line::Wrong(wrong) => return Err(at_line(&words::of_line(&wrong))),
         };
@@ -145,8 +145,8 @@ fn records(
     if format.may_end() { Ok(records) } else { Err(bad(format!("line {last}: {}", Wrong::CutOff))) }
 }
 
-/// Room for one more record, and for what the next ones hold besides: they would end the process
-/// where there is none.
+/// Allocates memory for one more record and its contents, because these would end the process on
+/// failure.
 fn make_room(records: &mut Vec<Record<'static>>) -> PyResult<()> {
     if records.len().is_multiple_of(RECORDS) {
         bytes::require(RECORDS * OF_A_RECORD)?;
@@ -154,11 +154,11 @@ fn make_room(records: &mut Vec<Record<'static>>) -> PyResult<()> {
     records.try_reserve(1).map_err(|_| PyMemoryError::new_err(()))
 }
 
-/// Records between two looks at whether there is room, and bytes that one holds, about.
+/// The number of records between checks for memory, and about the bytes of a record.
 const RECORDS: usize = 1024;
 const OF_A_RECORD: usize = 1024;
 
-/// Whether two records that stand together are of one file, and say different things of it.
+/// Returns whether two adjacent records are about the same file and have different fields.
 fn is_joined(before: &Record<'_>, record: &Record<'_>) -> bool {
     before.name == record.name
         && before.size == record.size
@@ -168,10 +168,10 @@ fn is_joined(before: &Record<'_>, record: &Record<'_>) -> bool {
         && before.algorithms().intersection(record.algorithms()).is_empty()
 }
 
-/// A row of Python's: path, size, modified, and a digest for each of the algorithms.
+/// A row of Python: path, size, modified, and a digest for each algorithm.
 type Given<'py> = (Bound<'py, PyAny>, Option<u64>, Option<i64>, Vec<Option<PyBackedBytes>>);
 
-/// The content of a list of these rows.
+/// Returns the content of a list of these rows.
 #[pyfunction]
 pub(crate) fn format_list(
     rows: Vec<Given<'_>>,
@@ -190,8 +190,8 @@ pub(crate) fn format_list(
     let cannot = |why: CannotHold| {
         PyValueError::new_err(match why {
             CannotHold::NotOne(_) => format!(
-                "format={format:?} holds one digest of each file: algorithms= says which; tag, csv \
-                 and jsonl hold several"
+                "format={format:?} has one digest per file; choose it with algorithms=, or use tag, \
+                 csv or jsonl"
             ),
             why => format!("format={format:?}: {why}"),
         })
@@ -224,7 +224,7 @@ pub(crate) fn format_list(
     Ok(text)
 }
 
-/// The names of all formats that lists are read in, and whether they are written, too.
+/// Returns the names of all formats, and whether lists can be written in them.
 #[pyfunction]
 pub(crate) fn formats() -> Vec<(&'static str, bool)> {
     Kind::ALL.map(|kind| (kind.name(), kind.is_written())).to_vec()

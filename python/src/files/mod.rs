@@ -1,16 +1,15 @@
 //! Files, trees and lists of checksums: the engine's work as tables of Arrow.
 //!
 //! ```text
-//! batches.rs   a table: batches of one schema, for Python and for what reads Arrow
-//! rows.rs      a row for each file; names.rs: names of any bytes
-//! options.rs   what every function is told; watch.rs: work that ctrl-C ends
-//! hash.rs      files and trees;     etags.rs   ETags of S3
-//! check.rs     lists beside files;  compare.rs lists and trees beside one another
-//! lists.rs     lists read and written; shards.rs what earlier runs have hashed
+//! batches.rs   a table: Arrow record batches with one schema
+//! rows.rs      builds a table with a row for each file; names.rs builds columns of names
+//! options.rs   the options of all functions; watch.rs lets ctrl-C end the work
+//! hash.rs      hashes files and trees; etags.rs computes ETags of S3
+//! check.rs     checks lists; compare.rs compares lists and trees
+//! lists.rs     reads and writes lists; shards.rs finds results of earlier runs
 //! ```
 //!
-//! Arguments are checked and named here where that needs the engine's knowledge, and otherwise in
-//! Python.
+//! Arguments are checked here if that needs the engine, and otherwise in Python.
 
 mod batches;
 mod check;

@@ -1,4 +1,4 @@
-//! Names of files: paths that Python gives, and their columns.
+//! File names: Python paths and columns of names.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt as _;
@@ -11,17 +11,17 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
 
-/// The path that Python means, as its own functions take them: str, bytes or what has a path.
+/// Returns the path of a Python object: a str, bytes or os.PathLike.
 ///
 /// # Errors
-/// TypeError and ValueError, with Python's own words.
+/// TypeError and ValueError, with the messages of Python.
 pub(crate) fn path(given: &Bound<'_, PyAny>) -> PyResult<PathBuf> {
     let bytes = if let Ok(bytes) = given.cast::<PyBytes>() {
         bytes.as_bytes().to_vec()
     } else if let Some(text) = given.cast::<PyString>().ok().and_then(|it| it.to_str().ok()) {
         text.as_bytes().to_vec()
     } else {
-        // A path's own, or one with bytes that are no UTF-8.
+        // A PathLike, or a str with bytes that are not UTF-8.
         let bytes = given.py().import("os")?.call_method1("fsencode", (given,))?;
         bytes.cast::<PyBytes>()?.as_bytes().to_vec()
     };
@@ -32,17 +32,17 @@ pub(crate) fn path(given: &Bound<'_, PyAny>) -> PyResult<PathBuf> {
     Ok(OsString::from_vec(bytes).into())
 }
 
-/// That an argument of this name is no path.
+/// Returns the error for an argument that is not a path.
 fn not_a_path(name: &str, given: &Bound<'_, PyAny>) -> PyErr {
     let class = given.get_type();
     let class = class.name().map(|name| name.to_string()).unwrap_or_default();
     PyTypeError::new_err(format!("{name} must be str, bytes or os.PathLike, not {class}"))
 }
 
-/// The paths of an iterable.
+/// Returns the paths of an iterable.
 ///
 /// # Errors
-/// It is none, or a single path; or one of them is none.
+/// If the argument is a single path or not iterable, or an item is not a path.
 pub(crate) fn paths(given: &Bound<'_, PyAny>) -> PyResult<Vec<PathBuf>> {
     if given.is_instance_of::<PyString>() || given.is_instance_of::<PyBytes>() {
         let words = "paths must be several paths, not one; write [path]";
@@ -58,8 +58,8 @@ pub(crate) fn paths(given: &Bound<'_, PyAny>) -> PyResult<Vec<PathBuf>> {
     given.try_iter()?.enumerate().map(named).collect()
 }
 
-/// A column of names of any bytes, in two: text where they are UTF-8, and bytes where they are not.
-/// The other one is null.
+/// Two columns for names of any bytes: text for names in UTF-8, and bytes for others. The other
+/// column is null.
 #[derive(Default)]
 pub(crate) struct NamesBuilder {
     text: StringBuilder,
@@ -76,7 +76,7 @@ impl NamesBuilder {
         });
     }
 
-    /// The texts and the bytes.
+    /// Returns the columns of text and bytes.
     pub(crate) fn finish(&mut self) -> [ArrayRef; 2] {
         [Arc::new(self.text.finish()), Arc::new(self.bytes.finish())]
     }

@@ -1,4 +1,4 @@
-//! What every reading function of the package is told, as the engine has it.
+//! The options of all functions that read files.
 
 use lanesum_checksum::Key;
 use lanesum_checksum::engine::{self, Io};
@@ -15,10 +15,10 @@ use super::names;
 use super::watch::Watch;
 use crate::backend;
 
-/// In bytes, of SipHash and of BLAKE3.
+/// The key lengths of SipHash and BLAKE3 in bytes.
 const KEY_LENGTHS: [usize; 2] = [16, 32];
 
-/// How files are read. A dict in Python.
+/// How to read files. A dict in Python.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct ReadOptions<'py> {
@@ -29,10 +29,10 @@ pub(crate) struct ReadOptions<'py> {
 }
 
 impl ReadOptions<'_> {
-    /// As the engine has it, with somebody who looks at it.
+    /// Returns the options of the engine, and the watch for signals and progress.
     ///
     /// # Errors
-    /// ValueError.
+    /// ValueError for an unknown read method or a key of the wrong length.
     pub(crate) fn engine(&self) -> PyResult<(engine::Options, Watch)> {
         let callback = (!self.progress.is_none()).then(|| self.progress.clone().unbind());
         let watch = Watch::new(callback);
@@ -45,14 +45,13 @@ impl ReadOptions<'_> {
         Ok((options, watch))
     }
 
-    /// `auto` is what a guest in somebody else's process may do: mapped files need a handler for
-    /// SIGBUS, which is the process's own.
+    /// `auto` avoids mapped files, because these need a handler for SIGBUS in the whole process.
     fn io(&self) -> PyResult<Io> {
         let io = match &*self.io {
             "auto" => Io::Read,
             name => Io::ALL.into_iter().find(|io| io.name() == name).ok_or_else(|| {
                 let known = Io::ALL.map(Io::name).join(", ");
-                PyValueError::new_err(format!("io={name:?}: the ways to read are {known}"))
+                PyValueError::new_err(format!("unknown read method io={name:?}; use {known}"))
             })?,
         };
         io.check().map(|()| io).map_err(|error| os_error(&error, Path::new("io_uring")))
@@ -63,13 +62,13 @@ impl ReadOptions<'_> {
         let parsed = KEY_LENGTHS.contains(&key.len()).then(|| Key::from_bytes(key)).flatten();
         parsed.map(Some).ok_or_else(|| {
             let words =
-                format!("a key of {} bytes: siphash takes 16 bytes, blake3 takes 32", key.len());
+                format!("key has {} bytes; siphash takes 16 bytes, blake3 takes 32", key.len());
             PyValueError::new_err(words)
         })
     }
 }
 
-/// How folders are walked. A dict in Python.
+/// How to walk directories. A dict in Python.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct Walking {
@@ -81,7 +80,7 @@ pub(crate) struct Walking {
 
 impl Walking {
     /// # Errors
-    /// ValueError of a pattern that is none.
+    /// ValueError for an invalid pattern.
     pub(crate) fn options(&self) -> PyResult<WalkOptions> {
         let mut options = WalkOptions::default();
         options.follow = self.follow;
@@ -94,10 +93,10 @@ impl Walking {
     }
 }
 
-/// The algorithms of these names, in their order, all of which can be computed with this key.
+/// Returns the algorithms with these names, in order. All of them can be computed with this key.
 ///
 /// # Errors
-/// As [`named`]; TypeError where there is a key too many or none, ValueError where it has another
+/// As [`named`]. Also TypeError for a missing or useless key, and ValueError for a key of the wrong
 /// length.
 pub(crate) fn algorithms(names: &[String], key: Option<&Key>) -> PyResult<Vec<Algorithm>> {
     let found = named(names)?;
@@ -105,13 +104,13 @@ pub(crate) fn algorithms(names: &[String], key: Option<&Key>) -> PyResult<Vec<Al
         let Some(bytes) = algorithm.key_len() else { continue };
         match key {
             None if algorithm.needs_key() => {
-                let words = format!("{algorithm} takes a key of {bytes} bytes: give key=");
+                let words = format!("{algorithm} needs key=, a secret of {bytes} bytes");
                 return Err(PyTypeError::new_err(words));
             }
             Some(key) if !key.fits(*algorithm) => {
                 let other = KEY_LENGTHS.into_iter().find(|length| *length != bytes);
-                let other = other.expect("there are two");
-                let words = format!("{algorithm} takes a key of {bytes} bytes, not of {other}");
+                let other = other.expect("there are two lengths");
+                let words = format!("{algorithm} needs a key of {bytes} bytes, not {other}");
                 return Err(PyValueError::new_err(words));
             }
             _ => {}
@@ -120,81 +119,81 @@ pub(crate) fn algorithms(names: &[String], key: Option<&Key>) -> PyResult<Vec<Al
     if key.is_some() && !found.iter().any(|algorithm| algorithm.key_len().is_some()) {
         let names = names.join(", ");
         return Err(PyTypeError::new_err(format!(
-            "key= does nothing for {names}; none of these takes one"
+            "key= has no effect for {names}; use siphash24 or blake3"
         )));
     }
     Ok(found)
 }
 
-/// The algorithms of these names, in their order.
+/// Returns the algorithms with these names, in order.
 ///
 /// # Errors
-/// ValueError where there is none, or that names one that is unknown or stands there twice.
+/// ValueError for no name, an unknown one, or one that occurs twice.
 pub(crate) fn named(names: &[String]) -> PyResult<Vec<Algorithm>> {
     let mut found = Vec::new();
     for name in names {
         let algorithm = algorithm(name)?;
         if found.contains(&algorithm) {
-            return Err(PyValueError::new_err(format!(
-                "algorithms: {algorithm} stands there twice"
-            )));
+            return Err(PyValueError::new_err(format!("algorithms: {algorithm} occurs twice")));
         }
         found.push(algorithm);
     }
     if found.is_empty() {
-        return Err(PyValueError::new_err("algorithms: name at least one, like 'md5'"));
+        return Err(PyValueError::new_err(
+            "algorithms is empty; pass at least one, for example 'md5'",
+        ));
     }
     Ok(found)
 }
 
-/// The names of the algorithms of these names, as columns have them.
+/// Returns the column names of the algorithms with these names.
 #[pyfunction]
 pub(crate) fn algorithms_named(names: Vec<String>) -> PyResult<Vec<&'static str>> {
     Ok(named(&names)?.into_iter().map(Algorithm::name).collect())
 }
 
 /// # Errors
-/// ValueError that says what there is.
+/// ValueError, which lists the known names.
 pub(crate) fn algorithm(name: &str) -> PyResult<Algorithm> {
     crate::algorithm::parse(name).ok_or_else(|| {
         let known = Algorithm::ALL.map(Algorithm::name).join(", ");
-        PyValueError::new_err(format!("unknown algorithm {name:?}; there are {known}"))
+        PyValueError::new_err(format!("unknown algorithm {name:?}; use one of {known}"))
     })
 }
 
-/// The names of all algorithms.
+/// Returns the names of all algorithms.
 #[pyfunction]
 pub(crate) fn algorithm_names() -> Vec<&'static str> {
     Algorithm::ALL.map(Algorithm::name).to_vec()
 }
 
-/// As a set.
+/// Returns a set of algorithms.
 pub(crate) fn set(algorithms: &[Algorithm]) -> Algorithms {
     algorithms.iter().copied().collect()
 }
 
-/// The format of a name, of which lists are read.
+/// Returns the format with a name, for reading.
 ///
 /// # Errors
-/// ValueError that says what there is.
+/// ValueError, which lists the known names.
 pub(crate) fn read_format(name: &str) -> PyResult<Kind> {
     format(name, Kind::ALL.into_iter())
 }
 
-/// The format of a name; messages name the known ones.
+/// Returns the format with a name. Messages list the known ones.
 ///
 /// # Errors
-/// ValueError that says what there is.
+/// ValueError, which lists the known names.
 pub(crate) fn format(name: &str, known: impl Iterator<Item = Kind>) -> PyResult<Kind> {
     name.to_ascii_lowercase().parse().map_err(|_| {
         let known: Vec<_> = known.map(Kind::name).collect();
         let known = known.join(", ");
-        PyValueError::new_err(format!("unknown format {name:?}; there are {known}"))
+        PyValueError::new_err(format!("unknown format {name:?}; use one of {known}"))
     })
 }
 
 /// # Errors
-/// ValueError that names the wrong one.
+/// ValueError, which names the invalid size.
 pub(crate) fn part_sizes(texts: &[String]) -> PyResult<Vec<PartSize>> {
     let parse = |text: &String| {
         let bad = |error| PyValueError::new_err(format!("part_size={text:?}: {error}"));
@@ -203,7 +202,7 @@ pub(crate) fn part_sizes(texts: &[String]) -> PyResult<Vec<PartSize>> {
     texts.iter().map(parse).collect()
 }
 
-/// The system's refusal as Python has it: the exception of its number, with the file's name.
+/// Returns the Python exception of a system error, with the number and the file name.
 pub(crate) fn os_error(error: &io::Error, path: &Path) -> PyErr {
     let message = lanesum_checksum::error::message(error);
     let path = path.as_os_str().to_owned();
@@ -213,7 +212,7 @@ pub(crate) fn os_error(error: &io::Error, path: &Path) -> PyErr {
     }
 }
 
-/// A path of Python's, where one may be missing.
+/// Returns an optional path.
 pub(crate) fn optional_path(given: Option<&Bound<'_, PyAny>>) -> PyResult<Option<PathBuf>> {
     given.map(names::path).transpose()
 }

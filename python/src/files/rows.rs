@@ -1,4 +1,4 @@
-//! Tables of files: a row for each, with its digests or why there are none.
+//! Builds tables of files, with a row for each file.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use super::batches::{Batches, ROWS, internal};
 use super::names::NamesBuilder;
 use crate::bytes;
 
-/// What is known of a file.
+/// A row of a table.
 #[derive(Default)]
 pub(crate) struct Row<'a> {
     pub(crate) path: &'a [u8],
@@ -24,7 +24,7 @@ pub(crate) struct Row<'a> {
     pub(crate) digests: &'a [Digest],
     pub(crate) error: Option<&'a str>,
     pub(crate) etag: Option<Etag>,
-    /// When its inode changed, in nanoseconds.
+    /// The inode's change time in nanoseconds.
     pub(crate) changed: Option<i64>,
     pub(crate) inode: Option<u64>,
 }
@@ -47,34 +47,34 @@ impl<'a> Row<'a> {
     }
 }
 
-/// Nanoseconds since 1970, where 64 bits have them: from 1677 to 2262.
+/// Returns the nanoseconds since 1970, if they fit into 64 bits: from 1677 to 2262.
 pub(crate) fn nanoseconds(time: Time) -> Option<i64> {
-    // In the first second that there is, the whole seconds alone are before it.
+    // In the first second of this range, the product of whole seconds would overflow.
     let nanoseconds = i128::from(time.seconds) * 1_000_000_000 + i128::from(time.nanoseconds);
     i64::try_from(nanoseconds).ok()
 }
 
-/// The time of so many nanoseconds since 1970.
+/// Returns the time that is this many nanoseconds after 1970.
 pub(crate) fn time(nanoseconds: i64) -> Time {
     let rest = nanoseconds.rem_euclid(1_000_000_000);
     Time { seconds: nanoseconds.div_euclid(1_000_000_000), nanoseconds: rest as u32 }
 }
 
-/// A moment's type.
+/// The Arrow type of times.
 pub(crate) fn timestamp() -> DataType {
     DataType::Timestamp(TimeUnit::Nanosecond, Some("UTC".into()))
 }
 
-/// Bytes that builders take for a row at most while they grow, about.
+/// About the maximum number of bytes per row that builders need while they grow.
 const OF_A_ROW: usize = 1024;
 
-/// Which columns there are beside path, size, modified, the digests and the bytes of the path.
+/// The optional columns. Path, size, modified, the digests and the bytes of the path always exist.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Columns {
-    /// Why there are no digests.
+    /// The reason why there are no digests.
     pub(crate) error: bool,
     pub(crate) etag: bool,
-    /// What tells whether a file is as it was.
+    /// The columns that show whether a file has changed.
     pub(crate) version: bool,
 }
 
@@ -96,7 +96,7 @@ pub(crate) struct RowsBuilder {
 }
 
 impl RowsBuilder {
-    /// With a column for each of the algorithms, in their order.
+    /// Creates a builder with a column for each algorithm, in order.
     pub(crate) fn new(algorithms: &[Algorithm], columns: Columns) -> Self {
         let times = || TimestampNanosecondBuilder::new().with_data_type(timestamp());
         Self {
@@ -117,7 +117,7 @@ impl RowsBuilder {
     }
 
     pub(crate) fn push(&mut self, row: &Row<'_>) -> PyResult<()> {
-        // The builders grow by as much as they have, and end the process where they cannot.
+        // The builders double their memory, and end the process if they cannot.
         if self.rows.is_power_of_two() {
             bytes::require(self.rows * OF_A_ROW)?;
         }
@@ -160,7 +160,7 @@ impl RowsBuilder {
     }
 
     pub(crate) fn finish(mut self) -> PyResult<Batches> {
-        // A table of no rows has one batch, from which its columns can be told everywhere.
+        // A table without rows has one batch, which shows its columns.
         if self.rows > 0 || self.full.is_empty() {
             self.end_batch()?;
         }

@@ -1,11 +1,10 @@
-//! What earlier runs have hashed, as far as the files are as they were.
+//! Finds results of earlier runs whose files are unchanged.
 //!
-//! A file is as it was if it has the size, both times and the number on its device that it had when
-//! it was hashed. The kernel sets the time of the last change of a file's state (`ctime`) at every
-//! write, and it cannot be set back. It counts in ticks, though: a file that is written to twice
-//! within one of them looks the same. So what changed less than three seconds before it was hashed,
-//! or later, is not kept. The number of the device does not count: a file system that several
-//! machines share has another one on each.
+//! A file counts as unchanged if its size, both times and inode are those of the row. The kernel
+//! updates the change time (`ctime`) at every write, and programs cannot set it back. But the
+//! kernel's clock has ticks, and two writes within one tick have the same time. So a file that
+//! changed less than three seconds before it was hashed, or later, is not stored. Device numbers
+//! are not compared, because a shared file system has a different number on each machine.
 
 use std::collections::HashMap;
 use std::ffi::OsStr;
@@ -28,25 +27,26 @@ use super::names;
 use super::options;
 use super::rows::{Columns, Row, RowsBuilder, nanoseconds};
 
-/// No file system's clock ticks slower, in nanoseconds.
+/// No file system has a coarser clock than this, in nanoseconds.
 const SETTLED: i64 = 3_000_000_000;
 
-/// The time now, in nanoseconds since 1970.
+/// Returns the current time in nanoseconds since 1970.
 #[pyfunction]
 pub(crate) fn now() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)
 }
 
-/// The rows of a table of files that may be used again: those that have digests, and of files that
-/// had settled when hashing began.
+/// Returns the rows that later runs may reuse: those with digests whose files were unchanged for a
+/// while when hashing began.
 #[pyfunction]
 pub(crate) fn settled_rows(rows: PyRef<'_, Batches>, begun: i64) -> PyResult<Batches> {
     let before = begun.saturating_sub(SETTLED);
     let settled = |batch: &RecordBatch| {
         let file = Version::of(batch).map_err(PyValueError::new_err)?;
         let is_settled = |row: usize| {
-            // What the kernel makes when it is read looks empty, and does not tell when it changes.
+            // Files that the kernel generates when they are read have the size 0, and their times
+            // do not show changes.
             file.at(row).is_some_and(|(size, modified, changed, _)| {
                 size > 0 && modified.max(changed) < before
             })
@@ -60,7 +60,7 @@ pub(crate) fn settled_rows(rows: PyRef<'_, Batches>, begun: i64) -> PyResult<Bat
     Ok(Batches { schema: rows.schema.clone(), batches })
 }
 
-/// The rows of those paths whose files are as they were, and the places of these paths.
+/// Returns the rows of the paths whose files are unchanged, and the indices of these paths.
 #[pyfunction]
 pub(crate) fn known_rows(
     py: Python<'_>,
@@ -78,7 +78,7 @@ pub(crate) fn known_rows(
             batches.iter().filter_map(|batch| Known::of(batch, &algorithms)).collect();
         let mut places = HashMap::new();
         for (shard, known) in known.iter().enumerate() {
-            // The last one of a path is the newest.
+            // The last row of a path is the newest.
             places.extend((0..known.rows).map(|row| (known.path(row), (shard, row))));
         }
         let columns = Columns { error: true, version: true, etag: false };
@@ -107,10 +107,10 @@ pub(crate) fn known_rows(
     })
 }
 
-/// Size, both times in nanoseconds, and number of a file.
+/// Size, both times in nanoseconds, and inode of a file.
 type Seen = (u64, i64, i64, u64);
 
-/// What a file is now; none of what is no regular file.
+/// Returns the current state of a file, or None if it is not a regular file.
 fn look(path: &Path) -> Option<Seen> {
     let file = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
     let time = |seconds: i64, nanos: i64| {
@@ -120,7 +120,7 @@ fn look(path: &Path) -> Option<Seen> {
     Some((file.len(), modified, time(file.ctime(), file.ctime_nsec())?, file.ino()))
 }
 
-/// The columns that tell whether a file is as it was.
+/// The columns that show whether a file has changed.
 struct Version<'a> {
     size: &'a arrow_array::Int64Array,
     modified: &'a arrow_array::TimestampNanosecondArray,
@@ -130,10 +130,9 @@ struct Version<'a> {
 
 impl<'a> Version<'a> {
     fn of(batch: &'a RecordBatch) -> Result<Self, String> {
-        let column = |name: &str| {
-            batch.column_by_name(name).ok_or_else(|| format!("there is no column {name:?}"))
-        };
-        let of_type = |name: &str| format!("the column {name:?} is of another type");
+        let column =
+            |name: &str| batch.column_by_name(name).ok_or_else(|| format!("no column {name:?}"));
+        let of_type = |name: &str| format!("the column {name:?} has an unexpected type");
         let number =
             |name: &str| column(name)?.as_primitive_opt::<Int64Type>().ok_or_else(|| of_type(name));
         let time = |name: &str| {
@@ -148,7 +147,7 @@ impl<'a> Version<'a> {
         })
     }
 
-    /// None where something of it is not known.
+    /// Returns None if a value is null.
     fn at(&self, row: usize) -> Option<Seen> {
         let Self { size, modified, changed, inode } = self;
         let are_known = size.is_valid(row)
@@ -170,7 +169,7 @@ struct Known<'a> {
 }
 
 impl<'a> Known<'a> {
-    /// None of a batch without digests of all of these algorithms.
+    /// Returns None for a batch without digests of all algorithms.
     fn of(batch: &'a RecordBatch, algorithms: &[Algorithm]) -> Option<Self> {
         let digests = algorithms.iter().map(|algorithm| {
             let column = batch.column_by_name(algorithm.name())?.as_fixed_size_binary_opt()?;

@@ -1,9 +1,8 @@
-//! Work that Python waits for without the interpreter's lock, and may end.
+//! Runs work of the engine without the GIL, so that Python can interrupt it.
 //!
-//! The engine works in threads of its own. The caller's thread takes what comes of it, and looks
-//! at the interpreter every [`LOOK`]: whether a signal's handler raises, as ctrl-C's does, and
-//! whether somebody wants to know how far it is. An exception ends the work: whoever drops a run of
-//! the engine stops it.
+//! The engine works in its own threads. The caller's thread takes the results. Every [`LOOK`] it
+//! checks for signals, as of ctrl-C, and calls the progress function. An exception ends the work,
+//! because dropping a run of the engine stops it.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -16,7 +15,7 @@ use pyo3::prelude::*;
 
 use crate::signals::LOOK;
 
-/// Looks at the interpreter.
+/// Checks for signals and reports progress.
 pub(crate) struct Watch {
     progress: Arc<Progress>,
     callback: Option<Py<PyAny>>,
@@ -24,18 +23,18 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    /// Calls `callback`, if there is one, with bytes and files.
+    /// Calls `callback` with bytes and files, if there is one.
     pub(crate) fn new(callback: Option<Py<PyAny>>) -> Self {
         Self { progress: Arc::default(), callback, told: None }
     }
 
-    /// What goes up as the engine reads.
+    /// The counters that the engine increases.
     pub(crate) fn progress(&self) -> Arc<Progress> {
         Arc::clone(&self.progress)
     }
 
     /// # Errors
-    /// What a handler of signals or the callback raises.
+    /// Exceptions of signal handlers and of the callback.
     pub(crate) fn look(&mut self, py: Python<'_>) -> PyResult<()> {
         py.check_signals()?;
         let Some(callback) = &self.callback else { return Ok(()) };
@@ -47,10 +46,10 @@ impl Watch {
         Ok(())
     }
 
-    /// Takes all that comes of some work.
+    /// Takes all results of some work.
     ///
     /// # Errors
-    /// As [`look`](Self::look), and those of `take`, which end it.
+    /// As [`look`](Self::look), and errors of `take`, which end the work.
     pub(crate) fn wait<W: Work>(
         &mut self,
         py: Python<'_>,
@@ -58,7 +57,7 @@ impl Watch {
         mut take: impl FnMut(W::Item) -> PyResult<()> + Send,
     ) -> PyResult<()> {
         let watched = self.watch(py, &mut work, &mut take);
-        // Its threads end first, which may take a moment, and need nothing of the interpreter.
+        // The threads end first, which may take a moment. They do not need the interpreter.
         py.detach(|| drop(work));
         watched
     }
@@ -92,11 +91,11 @@ impl Watch {
     }
 }
 
-/// What gives items as it goes on. To drop it ends it.
+/// Work that returns items one by one. Dropping it ends it.
 pub(crate) trait Work: Send {
     type Item;
 
-    /// The next item if it comes within this time; none at the end.
+    /// Returns the next item if there is one within this time, and None at the end.
     fn next_within(&mut self, patience: Duration) -> Option<Self::Item>;
 
     fn is_at_end(&self) -> bool;
@@ -126,10 +125,10 @@ impl<T: Send + 'static> Work for Etags<T> {
     }
 }
 
-/// A check of lists, each of which tells its end.
+/// A check of lists, which reports the end of each list.
 pub(crate) struct Lists<L: Iterator<Item = List>> {
     pub(crate) check: Check<L>,
-    /// How many have not ended.
+    /// The number of lists that have not ended.
     pub(crate) left: usize,
 }
 
