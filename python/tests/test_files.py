@@ -343,7 +343,7 @@ def test_etags_depend_on_the_parts(tmp_path: Path) -> None:
     assert table.column("etag") == [expected, None, None, None] and not table.ok
     assert table.column("error")[1] == "No such file or directory"
     assert table.column("error")[2] == "Is a directory" and "regular file" in table.column("error")[3]
-    with pytest.raises(ValueError, match="S3 takes at most 10000"):
+    with pytest.raises(ValueError, match="S3 allows at most 10000"):
         lanesum.etag(path, 1)
 
 

@@ -130,7 +130,7 @@ pub enum BadDeclaration {
     #[error("tag files in {0} cannot be read; those in UTF-8, UTF-16, ISO-8859-1 and US-ASCII can")]
     Encoding(String),
     /// There is not exactly one blank after each colon and none before it.
-    #[error("version 1.0 wants one blank behind each colon, and none before it or at the end")]
+    #[error("version 1.0 needs one space after each colon, and none before it or at the end")]
     Blanks,
 }
 

@@ -44,7 +44,7 @@ pub enum BagError {
     #[error("tag files are not in UTF-8")]
     Encoding,
     /// An object is in the way of a file.
-    #[error("{} is in the way", .0.display())]
+    #[error("{} exists already", .0.display())]
     InTheWay(PathBuf),
     /// The directory contains objects that a bag cannot hold or that cannot be read.
     #[error("cannot become a bag; nothing was changed")]

@@ -225,7 +225,7 @@ pub enum Problem {
     OxumForm(#[from] BadOxum),
     /// The size of the payload differs from the metadata.
     #[error(
-        "Payload-Oxum is {said}, but the payload has {}.{}: bytes.files", found.bytes, found.files
+        "Payload-Oxum is {said}, but the payload has {} bytes in {} files: {found}", found.bytes, found.files
     )]
     Oxum {
         /// The size in the metadata.
@@ -240,7 +240,7 @@ pub enum Problem {
     )]
     OtherInfo(&'static str),
     /// The metadata do not contain the size of the payload.
-    #[error("no Payload-Oxum; leave out --fast to check all files")]
+    #[error("no Payload-Oxum to compare with; leave out --fast to check all files")]
     NoOxum,
 
     /// A line of `fetch.txt` is invalid.

@@ -93,7 +93,7 @@ pub enum BadElement {
     #[error("invalid value: empty, or with spaces at the beginning or end of a line")]
     Value,
     /// The size of the payload is computed and cannot be set.
-    #[error("Payload-Oxum is computed; leave it out")]
+    #[error("lanesum computes Payload-Oxum; leave it out")]
     Oxum,
 }
 

@@ -1,18 +1,18 @@
 //! When files are due to be verified again, and which of them a scrub reads.
 //!
-//! Due times are computed and not stored, so a new period writes nothing. Each file has turns, a
-//! period P apart. SipHash of its id spreads the turns evenly, and they stay spread when all files
-//! are verified within an hour. With a number u from 0 to 1 and any whole n:
+//! Due times are computed and not stored, so a new period writes nothing. Each file has a fixed
+//! series of times, a period P apart. SipHash of its id spreads these times evenly, even if all
+//! files are verified within an hour. With a number u from 0 to 1 and any integer n:
 //!
 //! ```text
-//! a file that is ok       its last turn P (n + u) that is within P of its last verification
-//! a file that is not      now
+//! a file that is ok     the last of the times P (n + u) within P after its last verification
+//! any other file        now
 //! ```
 //!
-//! After a month off, a third of all files are due at once. So a day has a budget of 1.5 times the
-//! even load, or twice the even load where files are late. Files that are due first are read first,
-//! and the rest on the next day. Files that are not ok are read each time, after the others, and
-//! take nothing from the budget.
+//! After a month offline, a third of all files are due at once. So a day has a budget of 1.5 times
+//! the average load, or twice the average load if files are late. Files that are due first are read
+//! first, and the rest on the next day. Files that are not ok are read each time, after the others,
+//! and do not count towards the budget.
 
 use lanesum_siphash::SipHash24;
 use rusqlite::Connection;

@@ -131,7 +131,7 @@ pub enum CatalogError {
     #[error("{0}")]
     Pattern(String),
     /// A root has more bytes than its limits let be read in its period.
-    #[error("{}: {needed} bytes a day are needed, and {possible} possible", .root.display())]
+    #[error("{}: the schedule needs {needed} bytes a day, but only {possible} are possible", .root.display())]
     TooSlow {
         /// Its path.
         root: PathBuf,
@@ -149,7 +149,7 @@ pub enum CatalogError {
         possible: u64,
     },
     /// One file has more bytes than the limits of one day let be read.
-    #[error("{}: a file of {longest} bytes, and {possible} possible a day", .root.display())]
+    #[error("{}: a file has {longest} bytes, but only {possible} a day are possible", .root.display())]
     TooShort {
         /// Its path.
         root: PathBuf,
@@ -166,7 +166,7 @@ pub enum CatalogError {
     #[error("{}", message(.0))]
     Output(io::Error),
     /// An algorithm that takes a key, which a catalog does not keep.
-    #[error("{0} takes a key, and a catalog keeps none")]
+    #[error("{0} needs a key, but a catalog keeps no keys")]
     Keyed(lanesum_list::Algorithm),
 }
 

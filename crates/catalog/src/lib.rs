@@ -1,4 +1,4 @@
-//! A catalog of files: what each was, when it was last verified, and what became of it.
+//! A catalog of files: their recorded digests, last verifications and changes.
 //!
 //! | you want to | use |
 //! |---|---|
@@ -9,23 +9,23 @@
 //! | read every file once in a period | [`Task::Scrub`]; as a daemon does: [`Catalog::next_part`] |
 //! | record a file as it is, or delete its record | [`Catalog::accept`], [`Catalog::forget`] |
 //! | record that a root was renamed | [`Catalog::relocate`] |
-//! | know how roots and files stand | [`Catalog::status`], [`Catalog::files`] |
-//! | record what checksum lists say | [`Catalog::import`] |
+//! | get the state of roots and files | [`Catalog::status`], [`Catalog::files`] |
+//! | record the digests of checksum lists | [`Catalog::import`] |
 //! | pause or limit scrubs, from any process | [`Control`] |
 //! | check or copy the catalog itself | [`Catalog::check`], [`Catalog::backup`] |
 //!
-//! Nothing here prints, exits or reads the environment, and no thread is started but those of the
-//! engine, [`lanesum_checksum::engine`].
+//! This crate never prints, exits or reads the environment. It starts no threads except those of
+//! the engine, [`lanesum_checksum::engine`].
 //!
 //! ```text
-//! model/      records, entries, classes; pair and judge: pure, without I/O
+//! model/      records, entries, classes; pure functions pair and judge, without I/O
 //! store/      SQLite: schema, rows, seals, transactions, backup, check
-//! root.rs     directories in the catalog; settings.rs, control.rs, load.rs: how each is looked after
-//! scan.rs     a root's entries against its records
+//! root.rs     directories in the catalog; settings.rs, control.rs, load.rs: their settings
+//! scan.rs     compares a root's entries with its records
 //! pass/       scan -> pair -> read -> judge -> write, with a policy for each verb
-//! due.rs      the schedule and the budget of the scrub; part.rs: as a daemon follows it
-//! status.rs   the state of roots; files.rs: of files; log.rs: runs and what they reported
-//! import/     what checksum lists say; accept.rs, forget.rs, relocate.rs
+//! due.rs      the schedule and the budget of the scrub; part.rs: one part, for the daemon
+//! status.rs   the state of roots; files.rs: of files; log.rs: runs and their findings
+//! import/     records digests of checksum lists; accept.rs, forget.rs, relocate.rs
 //! ```
 //!
 //! **A result that was reported is on disk.** Writes are gathered for two seconds or ten thousand

@@ -33,7 +33,7 @@ pub struct Relocated {
 }
 
 impl Catalog {
-    /// Records that a root is at another path; of the same path, that another volume is there. A
+    /// Records that a root is at another path; of the same path, that a different volume is there. A
     /// sample of a hundred files proves that it is the same directory: nine in ten have the
     /// recorded size, time and content.
     ///

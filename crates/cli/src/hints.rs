@@ -213,7 +213,7 @@ pub fn of_unread_by_itself(list: &List, error: &ListError) -> Problem {
     if let (ListError::NotAList(what), List::Path(path)) = (error, list)
         && let Some(filter) = what.filter()
     {
-        let hint = format!("{filter} <{} makes a list of it", shown(path));
+        let hint = format!("to make a list of it: {filter} <{}", shown(path));
         return Problem::new(what.to_string(), hint);
     }
     if is_folder(error) {
@@ -336,7 +336,7 @@ fn sed(script: &str, command: &str) -> String {
 /// What is wrong with a list, and the filter through which it is to go before the command.
 fn through(list: &List, words: &str, filter: &str, command: &str) -> Problem {
     let hint = match list {
-        List::Stdin => format!("put {filter} before lanesum {command}"),
+        List::Stdin => format!("convert it first: {filter} | lanesum {command}"),
         List::Path(path) => format!("{filter} <{} | lanesum {command}", shown(path)),
     };
     Problem::new(words, hint)
@@ -419,6 +419,6 @@ mod tests {
         let hint = of_backslashes(&List::Path("my list".into()), "check").hint.unwrap();
         assert_eq!(hint, "tr '\\\\' / <'my list' | lanesum check");
         let hint = of_backslashes(&List::Stdin, "check").hint.unwrap();
-        assert_eq!(hint, "put tr '\\\\' / before lanesum check");
+        assert_eq!(hint, "convert it first: tr '\\\\' / | lanesum check");
     }
 }

@@ -5,15 +5,15 @@
 //! a wheel for coarse order and sorts few events at a time, as late as possible:
 //!
 //! ```text
-//! add(deadline):     append the event to the arrivals
-//! next():            if an arrival may come before all others, sort the arrivals in, each thus:
-//!                      the highest byte in which its deadline differs from the cursor names a
-//!                      level, and the value of that byte a bucket: push it there
-//!                    near, the open stretch of time, is not empty: its first
-//!                    else move the cursor to the first bucket of the lowest level that has one,
-//!                      and if it holds few events (1,024): sort them; they are near
-//!                      else: sort in each again; it goes to a lower level now
-//! cancel(id):        empty the slot of the event; its entry in a list or bucket goes stale
+//! add(deadline):  append the event to the arrivals
+//! next():         if an arrival may be earlier than all other events, distribute all arrivals:
+//!                   the highest byte that differs between deadline and cursor chooses a level,
+//!                   the value of that byte chooses a bucket of the level: push the event there
+//!                 if the sorted list `near` is not empty: return its first event
+//!                 otherwise move the cursor to the first nonempty bucket of the lowest level
+//!                   if it holds at most 1,024 events: sort them, they are the new `near`
+//!                   otherwise distribute its events again, now to lower levels
+//! cancel(id):     empty the slot of the event; its entry in a list or bucket becomes stale
 //! ```
 //!
 //! A deadline has eight bytes, so there are eight levels of 256 buckets, and a bucket of level `l`

@@ -1,12 +1,12 @@
 //! The shared state of the threads, and the order of locks.
 //!
 //! ```text
-//! add        take the lock of one shard
-//! cancel     take the lock of the shard that the id names
+//! add        locks one shard
+//! cancel     locks the shard in the id
 //! claim, commit, close, queries
-//!            take the locks of all shards, in order of their numbers
-//! expired    is taken after shards, or alone; never a shard after it
-//! waits      is taken alone
+//!            lock all shards, in the order of their numbers
+//! expired    is locked after shards, or alone; no shard is locked after it
+//! waits      is locked alone
 //! ```
 //!
 //! An event stays in its slot, under the lock of its shard, from its addition until its action has

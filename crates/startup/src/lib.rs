@@ -13,9 +13,9 @@
 //! crate has a function that the loader calls before the runtime. It records the state of both:
 //!
 //! ```text
-//! loader       looks which of descriptors 0 to 2 are closed, and whether SIGPIPE is ignored
-//! runtime      opens /dev/null, ignores SIGPIPE
-//! main         keep_closed_streams_closed(): reads and writes fail again, as they would in C
+//! loader       records which of descriptors 0 to 2 are closed, and whether SIGPIPE is ignored
+//! runtime      opens /dev/null, and ignores SIGPIPE
+//! main         keep_closed_streams_closed(): reads and writes fail again, as in a C program
 //! ```
 //!
 //! The crate also has three functions that the standard library lacks: for the locale, the number

@@ -5,11 +5,11 @@
 //! steps with all its keys, and the memory accesses of a step overlap:
 //!
 //! ```text
-//! for each key     hash                     all at once, in lanes
-//! for each hash    candidate <- control     the first entry whose hash may be this one
-//! for each         key bytes <- entry
-//! for each         one byte  <- key bytes
-//! for each         compare                  as one key alone; everything is near by now
+//! for each key:        compute the hash, in lanes
+//! for each hash:       find the candidate in the control bytes: the first entry that may have it
+//! for each candidate:  read the entry, which has the place of the key's bytes
+//! for each entry:      read one byte of the key
+//! for each key:        look it up alone and compare; all memory is in the cache now
 //! ```
 //!
 //! All steps but the last only bring memory into the cache. The last step looks the key up again,

@@ -100,7 +100,7 @@ pub enum Reason {
     IoError,
     /// Unchecked: a program had it open for writing, or it changed during the read.
     Busy,
-    /// Unchecked: another file system is mounted over it.
+    /// Unchecked: a different file system is mounted over it.
     MountedOver,
     /// Unchecked: a limit of time, bytes or edits was reached first.
     Limit,

@@ -1,17 +1,17 @@
-//! Judging a file that was read against its record.
+//! Judges a file that was read against its record.
 //!
 //! ```text
-//! content    time        record                                  verdict
-//! same       any         any                                     ok; refresh the record
-//! different  any         damaged                                 damaged
-//! different  different   not damaged                             edited, or older
-//! different  same        not settled                             edited
-//! different  same        its place was taken by a renamed record edited
-//! different  same        other inode, in a working root          edited
-//! different  same        else                                    read again, past the cache:
-//!   the second read gives the recorded content                   ok, and a hardware warning
-//!   it gives the first content                                   damaged
-//!   it gives a third                                             damaged, unstable
+//! content    time        record                               verdict
+//! same       any         any                                  ok; update the record
+//! different  any         damaged                              damaged
+//! different  different   not damaged                          edited, or older
+//! different  same        not settled                          edited
+//! different  same        a renamed file replaced the file     edited
+//! different  same        different inode, in a working root   edited
+//! different  same        any other                            read again, bypassing the cache:
+//!   second read has the recorded content                      ok, with a hardware warning
+//!   second read has the content of the first                  damaged
+//!   second read has a third content                           damaged, unstable
 //! ```
 
 use super::{Profile, Reason, Stat};

@@ -1,17 +1,16 @@
-//! Matching records that have no file at their paths with files that have no record at theirs.
+//! Matches records whose path has no file with files whose path has no record.
 //!
 //! ```text
-//! 1. the same path                          the scan matches these as it goes
-//! 2. the same inode, and not made later     moved, perhaps edited since
-//!    (where births are not known:           moved
-//!     also the same size and time)
-//! 3. where an earlier run found it by its content, and it looks as then: moved
-//! 4. its inode stands under a recorded path: it was renamed over that file
-//! 5. the same content, once the new files were read: moved      (match_content)
+//! 1. same path                               the scan matches these itself
+//! 2. same inode, file not newer              moved, perhaps edited since
+//!    creation time unknown:                  moved, if size and time are the same
+//! 3. an earlier run found the record's content here, and the file is unchanged since: moved
+//! 4. the record's inode is now at a recorded path: it was renamed over that file
+//! 5. same content, after new files were read: moved (match_content)
 //! ```
 //!
-//! A file system gives an inode number again, to a file that is made after the change time that
-//! the record has; so a file that was made no later than that is the recorded one.
+//! A file system reuses the inode number of a deleted file. A file that was created no later than
+//! the record's change time cannot be such a new file, so it is the recorded one.
 
 use std::collections::HashMap;
 

@@ -1,14 +1,15 @@
-//! Long files, which a scrub reads in chunks: where it stands in each is stored with every chunk.
-//! So it resumes there however it ended, and a file may take longer than the hours of its root.
+//! Long files, which a scrub reads in chunks. The position in each file is stored after each chunk.
+//! So an interrupted scrub continues there, and a file may take longer than the hours of its root.
 //!
 //! ```text
 //! LongJobs, an iterator of jobs           -> the engine reads a chunk of each file
-//!   waits while enough are under way         -> Pass::take_chunk: stored; through its ticket the
-//!   <- Chain: files that go on                  file goes back into the chain, or is judged
+//!   waits while enough are under way         -> Pass::take_chunk stores it, and either returns
+//!   <- Chain: files with more chunks            the file to the chain or judges it
 //! ```
 //!
-//! A chunk continues the last one only as long as times and inode of the file are what they were;
-//! otherwise it is read from its beginning. The file was verified when its first chunk was read.
+//! A chunk continues the previous one if the times and the inode of the file are unchanged.
+//! Otherwise the file is read from its start. The time of verification is when the first chunk was
+//! read.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -31,7 +32,7 @@ use crate::store::digests::{algorithms, set_of};
 use crate::store::rows::Finder;
 use crate::store::run::RunRow;
 
-/// From its beginning so often, where a program writes to it.
+/// The number of restarts of a file that a program writes to.
 const TRIES: u32 = 3;
 
 impl Pass<'_> {

@@ -1,25 +1,27 @@
-//! One pass over roots: scan, pair, read, judge, write. Verbs are policies over it.
+//! One pass over roots: scan, pair, read, judge, write. Each verb has a policy for it.
 //!
 //! ```text
-//! is each root what it was?                                 root.rs; offline if not
-//! names, sizes and times against the records                scan.rs
-//! the same inode under another path: moved, in all roots    gone.rs, model/pair.rs
-//! is too much missing? would too much be edited?            offline; halted
-//! what the policy reads is read and judged                  read.rs, jobs.rs, long.rs, apply.rs,
-//!                                                           confirm.rs, model/judge.rs
-//! the same content under another path: moved                apply.rs
-//! what is still gone is missing; what is new is pending     gone.rs
-//! the run ends                                              finish.rs
+//! check that each root is the recorded one; otherwise it is offline       root.rs
+//! compare names, sizes and times with the records                         scan.rs
+//! same inode under a different path, in any root: moved                   gone.rs, model/pair.rs
+//! too many files missing: offline; too many edited: stop
+//! read and judge the files that the policy selects                        read.rs, jobs.rs,
+//!                                                                         long.rs,
+//!                                                                         apply.rs, confirm.rs,
+//!                                                                         model/judge.rs
+//! same content under a different path: moved                              apply.rs
+//! other absent files are missing, and other new files pending             gone.rs
+//! end the run                                                             finish.rs
 //! ```
 //!
 //! | policy | reads | records |
 //! |---|---|---|
 //! | scan | nothing | states, pending changes |
-//! | add, update | new and differing files, files that are not ok or not settled | contents, too |
-//! | verify | everything, or the paths named | states |
-//! | scrub | what is due | states |
+//! | add, update | new and different files, files that are not ok or not settled | contents, too |
+//! | verify | all files, or the given paths | states |
+//! | scrub | due files | states |
 //!
-//! A root without a record is read at once, without a scan before.
+//! A root without records is read at once, without a scan.
 
 mod apply;
 mod chain;

@@ -229,7 +229,7 @@ fn real(path: &Path) -> Result<PathBuf, CatalogError> {
 fn make(path: &Path) -> Result<(), CatalogError> {
     let log = beside(path, "-wal");
     if fs::metadata(&log).is_ok_and(|log| log.len() > 0) {
-        let fault = "the file is missing, and its log (-wal) is there";
+        let fault = "the file is missing, but its log (-wal) exists";
         return Err(CatalogError::Damaged(fault.to_owned()));
     }
     let unfinished = beside(path, ".unfinished");

@@ -264,7 +264,7 @@ impl<'db> Files<'db> {
             // Somebody may have written between the two.
             if files != self.seen && self.version == Some(self.version()?) {
                 let what =
-                    format!("of {files} files of a directory its indices find {}", self.seen);
+                    format!("the indices find {} of {files} files of a directory", self.seen);
                 return Err(CatalogError::Damaged(what));
             }
         }
@@ -391,7 +391,7 @@ impl Finder {
         let Some(row) = rows.next()? else {
             let sql = "SELECT EXISTS (SELECT 1 FROM state WHERE id = ?1)";
             let has_state: bool = db.prepare_cached(sql)?.query_row([id], |row| row.get(0))?;
-            let damage = || CatalogError::Damaged(format!("file {id} has a state, and no row"));
+            let damage = || CatalogError::Damaged(format!("file {id} has a state, but no row"));
             return if has_state { Err(damage()) } else { Ok(None) };
         };
         let directory: i64 = row.get(1)?;
@@ -418,7 +418,7 @@ impl Finder {
 /// The path of a directory.
 fn directory_path(db: &Connection, id: i64) -> Result<Arc<[u8]>, CatalogError> {
     let path = DIRECTORY.find(db, id, |row| Ok(row.get::<_, Vec<u8>>(2)?))?;
-    let what = || format!("directory {id} is not there, and files are in it");
+    let what = || format!("directory {id} is missing, but has files");
     path.map(Into::into).ok_or_else(|| CatalogError::Damaged(what()))
 }
 

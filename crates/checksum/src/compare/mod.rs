@@ -2,11 +2,11 @@
 //! missing files.
 //!
 //! ```text
-//! both sides are read into memory, packed and sorted         input.rs, side.rs
-//! the names of a list are seen from the folder               align.rs
-//! names that both have go side by side                       plan.rs
-//! the files that decide something are read, by the engine    plan.rs
-//! what one side alone has is found by its content            matches.rs
+//! read both sides into memory, packed and sorted             input.rs, side.rs
+//! make the names of a list relative to the directory         align.rs
+//! pair files with the same name                              plan.rs
+//! read the files that the result depends on, by the engine   plan.rs
+//! find moved and copied files by their contents              matches.rs
 //! ```
 //!
 //! Two lists are compared without reading files. In two directories, files with the same name and
@@ -286,13 +286,13 @@ impl Comparison {
     /// Reads the files that are needed to decide. Ignores [`delivery`](engine::Options::delivery).
     pub fn read(&mut self, engine: &engine::Options) {
         let all = self.read_with(engine, None);
-        debug_assert!(all, "it was not told to stop");
+        debug_assert!(all, "nothing stops it");
     }
 
     /// Reads the files like [`read`](Self::read), but calls `go_on` about twenty times per second
     /// on this thread, and stops if it returns false. Returns whether all files were read. If not,
     /// [`finish`](Self::finish) must not be called.
-    #[must_use = "what was not read to its end tells nothing"]
+    #[must_use = "if false, not all files were read"]
     pub fn read_while(
         &mut self,
         engine: &engine::Options,
@@ -431,7 +431,7 @@ impl Differences {
         for (side, number) in given.filter(|&(_, number)| number != NONE) {
             match side.state(number) {
                 State::Comparable => {}
-                State::LeftOut => return (Class::NotCompared, None, Some("it is the list")),
+                State::LeftOut => return (Class::NotCompared, None, Some("this is the list")),
                 State::PassedOver => {
                     let reason = "it exists, but is a link, or excluded";
                     return (Class::NotCompared, None, Some(reason));
@@ -441,7 +441,7 @@ impl Differences {
                 State::Unreadable => return (Class::Unreadable, None, side.reason(number)),
                 State::ChangedWhileRead => return (Class::ChangedWhileRead, None, None),
                 State::Contradictory => {
-                    return (Class::NotCompared, None, Some("its list contradicts itself"));
+                    return (Class::NotCompared, None, Some("its list has contradictory entries"));
                 }
             }
         }

@@ -18,7 +18,7 @@ pub const MOUNT_TABLE: &str = "/proc/self/mountinfo";
 
 /// The error if the mount table cannot be read.
 #[derive(Debug, thiserror::Error)]
-#[error("{}, and nothing else tells what is mounted in a folder", message(.0))]
+#[error("{}, so the mounted file systems are unknown", message(.0))]
 pub struct MountsError(#[from] pub io::Error);
 
 /// The mount table of the system, which reports changes.

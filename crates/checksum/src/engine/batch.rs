@@ -5,10 +5,10 @@
 //! hashes them in few large steps.
 //!
 //! ```text
-//! read a file behind those that are there
-//!   small and whole: it stays
-//!   otherwise:       what was read moves into the buffer of a lane
-//! as many as the widest kernel has lanes, or nothing more to read: hash them
+//! read the next file after the previous ones in the buffer
+//!   small and complete: it stays in the buffer
+//!   otherwise:          its bytes move to the buffer of a lane
+//! if the widest kernel's lanes are full, or no more files come: hash all small files
 //! ```
 //!
 //! After a file that is not small, the next one is read into the buffer of a lane, and is moved

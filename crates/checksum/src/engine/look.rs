@@ -122,7 +122,8 @@ pub(super) fn look_at_part(
 }
 
 fn no_parts() -> Error {
-    io::Error::new(ErrorKind::Unsupported, "only a regular file with a size has parts").into()
+    io::Error::new(ErrorKind::Unsupported, "not a regular file with a size, so it has no parts")
+        .into()
 }
 
 /// Reads the first bytes of an opened object, and then examines it.

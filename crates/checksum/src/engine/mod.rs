@@ -1,16 +1,16 @@
 //! Reads and hashes many inputs at once, and returns the outcomes on the thread of the caller.
 //!
 //! ```text
-//! jobs (an iterator, pulled by a thread of its own)                 run.rs
-//!   -> wait for a worker; from a medium in its order                queue.rs, plan.rs
-//!   -> a worker opens the file, from a medium in its turn           worker/, devices.rs
-//!   -> small:  it is read behind others, and they are hashed
-//!              many at a time                                       batch.rs
-//!   -> others: a lane reads into its buffer, the kernel
-//!              hashes as much as all lanes have                     stream.rs, read/, hashers.rs
-//!   -> it is looked at again: it stayed as it was                   version.rs
-//!   -> the outcome waits until all before it are out                outbox.rs
-//!   -> the caller, for whom the run is an iterator                  run.rs
+//! jobs: a separate thread pulls them from an iterator                  run.rs
+//!   -> wait for a worker; cold files in the order of their disk        queue.rs, plan.rs
+//!   -> a worker opens the file; cold files wait for a permit           worker/, devices.rs
+//!   -> small files: read into one buffer, and hashed many at a time    batch.rs
+//!   -> other files: a lane reads into its buffer, and the kernel
+//!                   hashes as many blocks as all lanes have            stream.rs, read/
+//!                                                                      hashers.rs
+//!   -> check that the file did not change meanwhile                    version.rs
+//!   -> the outcome waits for all earlier outcomes                      outbox.rs
+//!   -> the caller takes it from the iterator of the run                run.rs
 //! ```
 //!
 //! Each worker thread owns its lanes, its batch of small files, their memory and their descriptors.

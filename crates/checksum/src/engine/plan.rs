@@ -6,8 +6,9 @@
 //! jobs, so the read order is free to choose.
 //!
 //! ```text
-//! jobs as they were pulled -> sorted by path, looked at   each folder and its inodes once
-//!                          -> by device and inode         a sweep over the disk, and round again
+//! jobs as pulled -> sort by path: each directory and its inodes are looked up once
+//!                -> sort by device and inode: read upwards from the current position,
+//!                   then from the start
 //! ```
 //!
 //! Without seeks any order is good, and examining a short file costs more than opening it. Then the

@@ -1,9 +1,9 @@
 //! A run: its threads, and the iterator of outcomes for the caller.
 //!
 //! ```text
-//! a thread of its own pulls the jobs, keeps their contexts, and queues the rest   queue.rs
-//! workers do them                                                                worker/
-//! the caller's thread takes the outcomes and puts the contexts back              outbox.rs
+//! a separate thread pulls the jobs, keeps their contexts, and queues the rest    queue.rs
+//! workers do the jobs                                                            worker/
+//! the caller's thread takes the outcomes, and adds the contexts again            outbox.rs
 //! ```
 //!
 //! So a worker never runs, drops or sees values of the caller. This matters because a worker may

@@ -6,16 +6,16 @@
 //! systems. So its speed is measured:
 //!
 //! ```text
-//! begin with one file
-//! what is asked for ahead of its use comes in time, from the beginning:
-//!     the device has time left: twice as many at once
-//! it brings more bytes a second than any single head: eight files at once
-//! otherwise measure the bytes a second; try twice as many
-//!     1.2 times as many bytes a second: stay, and try twice as many again
-//!     otherwise:                        go back, and wait for a while, twice as long each time
-//!     they fall by themselves:          try half as many
-//!     after that while:                 try half as many (stay where that loses nothing), the next
-//!                                       time twice as many
+//! start with one file at a time
+//! if bytes requested ahead of use arrive in time from the beginning:
+//!     the device has capacity left: double the number of files
+//! if the rate is higher than any single disk head reaches: start with eight files
+//! otherwise measure the rate, and try double the number
+//!     if the rate grows by a factor of 1.2: keep it, and try double that number
+//!     otherwise: go back, and wait for the next trial, each time twice as long
+//!     if the rate falls without a trial: try half the number
+//!     at the next trial: try half the number, and keep it if the rate stays the same; at the
+//!         trial after that try double the number
 //! ```
 //!
 //! Requested but unread bytes would make any width look fast. So a measurement starts and ends with

@@ -104,7 +104,7 @@ impl PartSize {
 /// The error if a file would have more parts than S3 accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "{parts} parts of {}, but S3 takes at most {MOST_PARTS}",
+    "{parts} parts of {}, but S3 allows at most {MOST_PARTS}",
     name(*.part_size)
 )]
 #[non_exhaustive]
@@ -208,7 +208,7 @@ pub enum NoPartSize {
     )]
     Form,
     /// The size is zero.
-    #[error("a part has at least one byte")]
+    #[error("expected at least 1 byte")]
     Zero,
     /// The size exceeds 64 bits.
     #[error("too large")]
@@ -263,7 +263,7 @@ mod tests {
         let of = |text: &str, size| text.parse::<PartSize>().unwrap().of(size);
         assert!(of("1MiB", 10_000 * MIB).is_ok());
         let error = of("1MiB", 10_000 * MIB + 1).unwrap_err();
-        assert_eq!(error.to_string(), "10001 parts of 1MiB, but S3 takes at most 10000");
+        assert_eq!(error.to_string(), "10001 parts of 1MiB, but S3 allows at most 10000");
         assert_eq!(name(error.least()), "5MiB");
         assert!(of("2MiB", 10_000 * MIB + 1).is_ok());
         assert!(of("s3cmd", 15 * MIB * 10_000 + 1).is_err());

@@ -1,10 +1,10 @@
 //! Turns the parts of a file into jobs of the engine, and the outcomes into ETags.
 //!
 //! ```text
-//! look at the file           its size tells how it is cut
-//! a job for each part        in the order of their offsets, of all sizes together
-//! each outcome               of the version that was looked at? its digest goes on
-//! look again                 then the ETags are those of one version
+//! examine the file        its size determines the parts
+//! a job for each part     of all part sizes together, in the order of their offsets
+//! each outcome            must be of the examined version; its digest is added to the ETag
+//! examine the file again  the ETags are valid if the version is the same
 //! ```
 //!
 //! If a process may be writing to the file, or if its inode has changed, versions are not

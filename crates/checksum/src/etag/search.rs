@@ -151,16 +151,16 @@ pub(crate) enum Found {
 ///
 /// ```
 /// let words = lanesum_checksum::etag::of_other_parts(3);
-/// assert!(words.starts_with("none of the 3 part sizes tried gives its ETag: changed, "));
+/// assert!(words.starts_with("its ETag matches none of the 3 part sizes tried: "));
 /// ```
 #[must_use]
 pub fn of_other_parts(tried: usize) -> String {
     let tried = match tried {
-        1 => "the part size tried does not give".to_owned(),
-        _ => format!("none of the {tried} part sizes tried gives"),
+        1 => "does not match the part size tried".to_owned(),
+        _ => format!("matches none of the {tried} part sizes tried"),
     };
     format!(
-        "{tried} its ETag: changed, other parts (use --part-size), or encrypted with KMS or \
+        "its ETag {tried}: changed, different parts (use --part-size), or encrypted with KMS or \
          customer keys"
     )
 }

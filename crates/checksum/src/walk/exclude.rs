@@ -102,7 +102,7 @@ fn parse(pattern: &[u8]) -> Result<Pattern, &'static str> {
     is_sound.then_some(pattern).ok_or(UNSOUND)
 }
 
-const UNSOUND: &str = "a [ that is not closed, an unknown class, or a \\ at its end";
+const UNSOUND: &str = "unclosed [, unknown character class, or \\ at the end";
 
 /// Expands the alternatives of a pattern, in order.
 fn alternatives(pattern: &[u8]) -> Result<Vec<Vec<u8>>, &'static str> {
@@ -117,7 +117,7 @@ fn alternatives(pattern: &[u8]) -> Result<Vec<Vec<u8>>, &'static str> {
         let parts = cuts.windows(2).map(|cut| &pattern[cut[0] + 1..cut[1]]);
         rest.extend(parts.rev().map(|it| [&pattern[..open], it, &pattern[close + 1..]].concat()));
         if plain.len() + rest.len() > MOST_ALTERNATIVES {
-            return Err("it stands for more than 1,000 patterns; write * for some of them");
+            return Err("expands to more than 1,000 patterns; use * instead of some");
         }
     }
     Ok(plain)
@@ -131,7 +131,7 @@ fn first_braces(pattern: &[u8]) -> Result<Option<Vec<usize>>, &'static str> {
             b'\\' => at += 1,
             b'[' => at = behind_set(pattern, at + 1).ok_or(UNSOUND)? - 1,
             b'{' => depth += 1,
-            b'}' => depth = depth.checked_sub(1).ok_or("a } without a {")?,
+            b'}' => depth = depth.checked_sub(1).ok_or("} without {")?,
             _ => {}
         }
         let is_cut = match byte {
@@ -147,7 +147,7 @@ fn first_braces(pattern: &[u8]) -> Result<Option<Vec<usize>>, &'static str> {
         }
         at += 1;
     }
-    if depth == 0 { Ok(None) } else { Err("a { that is not closed") }
+    if depth == 0 { Ok(None) } else { Err("unclosed {") }
 }
 
 impl fmt::Debug for Exclude {
@@ -184,9 +184,9 @@ mod tests {
     #[test]
     fn unclosed_or_too_many_alternatives_are_errors() {
         for (pattern, reason) in [
-            ("{a", "a { that is not closed"),
-            ("{a,{b}", "a { that is not closed"),
-            ("a}", "a } without a {"),
+            ("{a", "unclosed {"),
+            ("{a,{b}", "unclosed {"),
+            ("a}", "} without {"),
             ("{[a}", UNSOUND),
         ] {
             assert_eq!(plain(pattern), Err(reason), "{pattern}");

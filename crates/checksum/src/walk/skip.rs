@@ -36,15 +36,15 @@ pub enum Skip {
 impl fmt::Display for Skip {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Fifo => "is a named pipe, skipped",
-            Self::Socket => "is a socket, skipped",
-            Self::BlockDevice => "is a block device, skipped",
-            Self::CharDevice => "is a character device, skipped",
-            Self::Unknown => "is of unknown type, skipped",
-            Self::Link => "is a link, skipped",
-            Self::Excluded => "is excluded, skipped",
-            Self::OtherDevice => "is on another file system, skipped",
-            Self::Loop => "is a link back to a directory that contains it, skipped",
+            Self::Fifo => "named pipe, skipped",
+            Self::Socket => "socket, skipped",
+            Self::BlockDevice => "block device, skipped",
+            Self::CharDevice => "character device, skipped",
+            Self::Unknown => "unknown file type, skipped",
+            Self::Link => "link, skipped",
+            Self::Excluded => "excluded, skipped",
+            Self::OtherDevice => "on a different file system, skipped",
+            Self::Loop => "link back to a directory that contains it, skipped",
             Self::ForeignGit => {
                 "owned by another user, so git does not list tracked files; the .gitignore files \
                  alone decide"

@@ -182,7 +182,7 @@ pub(super) fn parts_of_a_file_are_jobs_like_any_others(io: Io) {
                 let digest = digests_of(algorithm.into(), None, part).unwrap()[0].to_string();
                 expected.push(match io {
                     Io::Direct => {
-                        let told = "its parts cannot be read past the cache";
+                        let told = "parts of a file cannot be read past the cache";
                         format!("{offset}+{length}: {told}")
                     }
                     _ => format!("{offset}+{length}: {digest}"),
@@ -199,7 +199,10 @@ pub(super) fn parts_of_a_file_are_jobs_like_any_others(io: Io) {
     for path in ["/dev/null", "/proc/stat"] {
         let source = Source::Extent { path: path.into(), offset: 0, length: 1 };
         let outcome = run(&on(io, 1), std::iter::once(Job { source, ..job(0, 1, Algorithm::Md5) }));
-        assert!(outcome[0].ends_with("only a regular file with a size has parts"), "{outcome:?}");
+        assert!(
+            outcome[0].ends_with("not a regular file with a size, so it has no parts"),
+            "{outcome:?}"
+        );
     }
 }
 

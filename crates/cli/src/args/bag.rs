@@ -142,6 +142,7 @@ pub struct Update {
 }
 
 fn element(text: &str) -> Result<Element, String> {
-    let (label, value) = text.split_once('=').ok_or("expected LABEL=VALUE")?;
+    let (label, value) =
+        text.split_once('=').ok_or("expected LABEL=VALUE, such as Contact-Name=Ada")?;
     Element::new(label, value).map_err(|why| why.to_string())
 }

@@ -13,7 +13,7 @@ pub struct Etag {
     ///
     /// With several sizes, all ETags are computed in one read. Write 8MiB or 8M for 8,388,608
     /// bytes, 8MB for 8,000,000 bytes, and a number alone for bytes. The settings of aws-cli and
-    /// s3cmd say MB and mean MiB. S3 takes parts of 5MiB to 5GiB.
+    /// s3cmd say MB and mean MiB. S3 allows parts of 5MiB to 5GiB.
     ///
     /// A client stands for its default part size and its smallest file in parts: aws-cli and boto3
     /// 8MiB (from 8MiB on), rclone 5MiB (from 200MiB on), s5cmd 50MiB, s3cmd 15MiB, mc 16MiB (from

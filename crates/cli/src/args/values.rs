@@ -45,7 +45,7 @@ pub fn io() -> impl TypedValueParser<Value = Io> {
 pub fn threads(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(threads @ 1..=1024) => Ok(threads),
-        _ => Err("expected a number from 1 to 1024".to_owned()),
+        _ => Err("expected a number from 1 to 1024, such as 8".to_owned()),
     }
 }
 
@@ -60,6 +60,6 @@ pub fn backend(name: &str) -> Result<Backend, String> {
     }
     Backend::from_name(name).ok_or_else(|| {
         let names: Vec<_> = Backend::available().map(Backend::name).collect();
-        format!("this CPU has {}", names.join(", "))
+        format!("expected a backend of this CPU: {}", names.join(", "))
     })
 }

@@ -197,7 +197,7 @@ fn look_quickly(args: &Validate, folder: &Path, console: &Mutex<Console>) -> Res
     let Oxum { bytes, files: count, .. } = look.payload;
     let found = format!("{}, {}", files(count), DecimalBytes(bytes));
     let verdict = if look.agrees() {
-        format!("Payload-Oxum agrees ({found}); contents were not checked")
+        format!("size and count match Payload-Oxum ({found}); contents not checked")
     } else {
         "FAILED; only sizes were compared".to_owned()
     };

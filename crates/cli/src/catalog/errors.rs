@@ -173,7 +173,7 @@ fn of_added(error: &CatalogError, commands: Commands<'_>) -> Option<Problem> {
         },
         CatalogError::Keyed(algorithm) => Problem {
             path: None,
-            words: format!("{algorithm} needs a key, and a catalog keeps no keys"),
+            words: format!("{algorithm} needs a key, but a catalog keeps no keys"),
             hint: Some("use an algorithm without a key: -a blake3".to_owned()),
         },
         _ => return None,

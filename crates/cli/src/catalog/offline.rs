@@ -20,9 +20,9 @@ pub const fn words_of(reason: Reason) -> &'static str {
     match reason {
         Reason::Absent => "not there",
         Reason::Empty => "empty",
-        Reason::OtherVolume => "another volume is there",
+        Reason::OtherVolume => "a different volume is there",
         Reason::TooManyMissing => "too many files are missing",
-        Reason::MountedOver => "another file system is mounted over it",
+        Reason::MountedOver => "a different file system is mounted over it",
         _ => "cannot be read",
     }
 }

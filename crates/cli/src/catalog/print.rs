@@ -100,7 +100,7 @@ fn notes(finding: &Finding, console: &Console) -> Vec<String> {
     let mut notes = Vec::new();
     match (finding.reason, &finding.other, &finding.error) {
         (Some(Reason::Hardware), ..) => notes.push(
-            "read wrong once, right the second time: check memory, cable, controller".to_owned(),
+            "the first of two reads was wrong: check memory, cable and controller".to_owned(),
         ),
         (Some(Reason::Copy), Some(other), _) => {
             notes.push(format!("copy of {}", console.shown(other)))

@@ -1,19 +1,17 @@
-//! `lanesum serve`: the daemon, which once a day updates the roots and verifies the files that are
-//! due.
+//! `lanesum serve`: the daemon. Once a day it updates the roots and verifies due files.
 //!
 //! ```text
-//! every two seconds it looks           whether the catalog was written to, or the clock was set:
-//!                                      clock.rs
-//! round.rs                             what is done next with a root, looked at every ten seconds
-//! worker.rs, run.rs                    does it; the catalog is held only while files are read
-//! calls.rs, commands.rs                --on-finding, in a thread of its own
-//! heartbeat.rs                         --heartbeat and --heartbeat-file
-//! live.rs                              the progress, for systemd and the page
-//! page.rs                              the page, in a thread of its own
+//! clock.rs                  checks every two seconds whether the catalog or the clock changed
+//! round.rs                  decides every ten seconds what to do next with a root
+//! worker.rs, run.rs         do it; they hold the catalog only while they read files
+//! calls.rs, commands.rs     run --on-finding in a separate thread
+//! heartbeat.rs              --heartbeat and --heartbeat-file
+//! live.rs                   the progress, for systemd and the page
+//! page.rs                   serves the page in a separate thread
 //! ```
 //!
-//! Users steer it by rows of the catalog (`lanesum pause` and the like). The daemon stores nothing
-//! elsewhere: it computes what it knows from the catalog.
+//! Users steer it by rows of the catalog, for example with `lanesum pause`. The daemon stores no
+//! other state: it derives everything from the catalog.
 
 mod calls;
 mod clock;
@@ -113,7 +111,7 @@ fn require_directory(heartbeat_file: Option<&Path>) -> Result<(), Usage> {
     if directory.is_none_or(Path::is_dir) {
         return Ok(());
     }
-    Err(Usage(format!("--heartbeat-file {}: its directory is not there", console::shown(file))))
+    Err(Usage(format!("--heartbeat-file {}: its directory does not exist", console::shown(file))))
 }
 
 /// Lets SIGTERM and SIGINT end the daemon after it committed its results. If that takes too long it

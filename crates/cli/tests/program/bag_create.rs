@@ -234,7 +234,7 @@ fn wrong_arguments_fail_with_a_hint() {
         ("--info =x", "invalid label"),
         ("--info a:b=x", "invalid label"),
         ("--info a=", "invalid value: empty"),
-        ("--info payload-oxum=1.1", "Payload-Oxum is computed; leave it out"),
+        ("--info payload-oxum=1.1", "lanesum computes Payload-Oxum; leave it out"),
     ] {
         let run = folder.run(&format!("bag create {args} b"));
         assert_eq!((run.status.code(), run.stdout.len()), (Some(2), 0), "{args}");
@@ -303,7 +303,7 @@ fn files_of_other_programs_stay() {
     let run = folder.run("bag create b");
     assert_eq!(run.status.code(), Some(1), "{}", text(&run.stderr));
     assert!(
-        text(&run.stderr).contains("/b/.lanesum-bag/notes is in the way"),
+        text(&run.stderr).contains("/b/.lanesum-bag/notes exists already"),
         "{}",
         text(&run.stderr)
     );
@@ -315,7 +315,7 @@ fn files_of_other_programs_stay() {
         folder.write("b/.lanesum-bag/bagit.txt", DECLARATION);
         let run = folder.run("bag create b");
         assert_eq!(run.status.code(), Some(1), "{}", text(&run.stderr));
-        assert!(text(&run.stderr).contains("/b/.lanesum-bag is in the way"));
+        assert!(text(&run.stderr).contains("/b/.lanesum-bag exists already"));
         assert_eq!(all(&folder), ["b/.lanesum-bag/bagit.txt", more]);
     }
 }

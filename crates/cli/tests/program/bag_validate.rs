@@ -301,12 +301,12 @@ fn fast_check_is_not_a_validation() {
     expect(
         &fast(),
         1,
-        "b/bag-info.txt: no Payload-Oxum; leave out --fast to check all files\n\
+        "b/bag-info.txt: no Payload-Oxum to compare with; leave out --fast to check all files\n\
          b: FAILED; only sizes were compared\n",
         "",
     );
     folder.write("b/bag-info.txt", "Payload-Oxum: 20.2\n");
-    let agrees = "b: Payload-Oxum agrees (2 files, 20 B); contents were not checked\n";
+    let agrees = "b: size and count match Payload-Oxum (2 files, 20 B); contents not checked\n";
     expect(&fast(), 0, agrees, "");
     // The same length.
     folder.write("b/data/a", "b/DATA/a");
@@ -315,7 +315,7 @@ fn fast_check_is_not_a_validation() {
     expect(
         &fast(),
         1,
-        "b/bag-info.txt: Payload-Oxum is 20.2, but the payload has 30.2: bytes.files\n\
+        "b/bag-info.txt: Payload-Oxum is 20.2, but the payload has 30 bytes in 2 files: 30.2\n\
          b: FAILED; only sizes were compared\n",
         "",
     );

@@ -295,7 +295,7 @@ fn skipped_files_are_counted() {
     folder.link("x", "a/other");
     folder.link("gone", "b/broken");
     folder.fifo("b/pipe");
-    let told = "lanesum: b/pipe: is a named pipe, skipped\n\
+    let told = "lanesum: b/pipe: named pipe, skipped\n\
                 lanesum: 1 file: 1 equal (3 B); skipped: 2 links in a, 1 link and 1 special \
                 file in b\n";
     expect(&folder.run("compare a b"), 0, "", told);

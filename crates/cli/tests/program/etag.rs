@@ -46,7 +46,7 @@ const IN_PARTS: [(&str, &str); 8] = [
 
 /// What is said of part sizes that S3 does not take.
 fn of_other_stores(sizes: &str) -> String {
-    format!("lanesum: S3 takes parts of 5MiB to 5GiB, not of {sizes}\n")
+    format!("lanesum: S3 allows parts of 5MiB to 5GiB, not of {sizes}\n")
 }
 
 #[test]
@@ -151,7 +151,7 @@ fn too_many_parts_fail_with_a_hint() {
     folder.write("other", "abc");
     let run = folder.run("etag --part-size 1,2B file other");
     let told = of_other_stores("1 or 2")
-        + "lanesum: file: 10001 parts of 1, but S3 takes at most 10000\n\
+        + "lanesum: file: 10001 parts of 1, but S3 allows at most 10000\n\
            hint: use parts of 5MiB or more\n";
     assert_eq!((run.status.code(), text(&run.stderr)), (Some(1), told));
     let stdout = text(&run.stdout);
@@ -161,7 +161,7 @@ fn too_many_parts_fail_with_a_hint() {
         ("8 MiB", "a size such as 8MiB"),
         ("ftp", "a size such as 8MiB"),
         ("1.5MiB", "a size such as 8MiB"),
-        ("0", "a part has at least one byte"),
+        ("0", "expected at least 1 byte"),
         ("99999999TiB", "too large"),
         ("aws", "did you mean aws-cli?"),
         ("awscli", "did you mean aws-cli?"),
@@ -198,11 +198,8 @@ fn check_finds_the_part_size_by_itself() {
             // Nobody would think of it.
             let (stdout, told) = (text(&run.stdout), text(&run.stderr));
             assert_eq!((run.status.code(), stdout.as_str()), (Some(1), "file: FAILED\n"));
-            assert!(told.starts_with("lanesum: file: none of the "), "{told}");
-            assert!(
-                told.contains("part sizes tried gives its ETag: changed, other parts"),
-                "{told}"
-            );
+            assert!(told.starts_with("lanesum: file: its ETag matches none of the "), "{told}");
+            assert!(told.contains("part sizes tried: changed, different parts"), "{told}");
         } else {
             let told = format!("lanesum: list: ETags match with parts of {size} (1 file)\n");
             expect(&run, 0, "file: OK\n", told);
@@ -297,8 +294,8 @@ fn a_list_of_etags_is_checked() {
     let told = compared(
         &folder.run("compare list t"),
         1,
-        "not compared large: none of the 8 part sizes tried gives \
-         its ETag: changed, other parts (use --part-size), or encrypted with KMS or customer keys\n",
+        "not compared large: its ETag matches none of the 8 part sizes tried: changed, different \
+         parts (use --part-size), or encrypted with KMS or customer keys\n",
     );
     assert!(told.contains("2 equal"), "{told}");
     // As to md5sum.
@@ -319,7 +316,7 @@ fn parts_are_not_read_past_the_cache() {
     let folder = Folder::in_memory();
     folder.write("file", bytes(SIZE));
     let run = folder.run_with_stdin("check --io direct", list(&[("file", SIZE, IN_PARTS[0].1)]));
-    let told = "lanesum: file: its parts cannot be read past the cache\n";
+    let told = "lanesum: file: parts of a file cannot be read past the cache\n";
     expect(&run, 1, "file: FAILED open or read\n", told);
 }
 
@@ -409,7 +406,7 @@ fn compare_finds_the_part_size_too() {
     }
     let (size, odd) = IN_PARTS[7];
     folder.write("list", list(&[("a", SIZE, odd), ("b", SIZE + 1, odd)]));
-    let told = "not compared a: none of the 21 part sizes tried gives its ETag: changed, other \
+    let told = "not compared a: its ETag matches none of the 21 part sizes tried: changed, different \
                 parts (use --part-size), or encrypted with KMS or customer keys\nchanged b\n";
     compared(&folder.run("compare list t"), 1, told);
     compared(&folder.run(&format!("compare --part-size {size} list t")), 1, "changed b\n");

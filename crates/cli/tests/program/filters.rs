@@ -46,9 +46,8 @@ fn a_loop_of_links_is_told_and_ends() {
     folder.link("../b", "t/a/b");
     let run = folder.run("--follow t");
     let expected = line("t/b/y", "t/a/b/y") + &lines(&["t/a/x", "t/b/y"]);
-    let message = |path| {
-        format!("lanesum: {path}: is a link back to a directory that contains it, skipped\n")
-    };
+    let message =
+        |path| format!("lanesum: {path}: link back to a directory that contains it, skipped\n");
     let messages: String = ["t/a/b/self", "t/a/up", "t/b/self"].map(message).concat();
     expect(&run, 0, expected, messages);
 }

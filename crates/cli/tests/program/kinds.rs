@@ -9,13 +9,13 @@ fn blocking_files_are_skipped_with_a_warning() {
     let folder = Folder::of(&["t/a", "t/z"]);
     folder.fifo("t/fifo");
     let _socket = UnixListener::bind(folder.path("t/socket")).unwrap();
-    let warnings = "lanesum: t/fifo: is a named pipe, skipped\n\
-                    lanesum: t/socket: is a socket, skipped\n";
+    let warnings = "lanesum: t/fifo: named pipe, skipped\n\
+                    lanesum: t/socket: socket, skipped\n";
     expect(&folder.run("t"), 0, lines(&["t/a", "t/z"]), warnings);
     // Through a followed link too.
     folder.link("../t/fifo", "t/link");
     let run = folder.run("--follow t");
-    let link = "lanesum: t/link: is a named pipe, skipped\n";
+    let link = "lanesum: t/link: named pipe, skipped\n";
     let (fifo, socket) = warnings.split_at(warnings.find("lanesum: t/socket").unwrap());
     expect(&run, 0, lines(&["t/a", "t/z"]), [fifo, link, socket].concat());
 }
@@ -29,7 +29,7 @@ fn a_device_in_a_tree_is_skipped_with_a_warning() {
     if made.is_err() {
         return skip("only root may make a device");
     }
-    let warning = "lanesum: t/d: is a character device, skipped\n";
+    let warning = "lanesum: t/d: character device, skipped\n";
     expect(&folder.run("t"), 0, lines(&["t/a"]), warning);
 }
 

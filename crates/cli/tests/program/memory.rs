@@ -57,7 +57,7 @@ fn a_file_in_parts() {
     let mut second = String::new();
     stdout.read_line(&mut second).unwrap();
     assert_eq!(second, format!("{EMPTY}  fifo\n"));
-    let told = "lanesum: S3 takes parts of 5MiB to 5GiB, not of 600KiB\n";
+    let told = "lanesum: S3 allows parts of 5MiB to 5GiB, not of 600KiB\n";
     expect(&running.finish(), 0, "", told);
     assert!(peak <= LIMIT, "{peak} KiB");
 }
@@ -94,7 +94,7 @@ fn a_sparse_file(io: &str, (length, digest): (u64, &str)) {
     let mut second = String::new();
     stdout.read_line(&mut second).unwrap();
     assert_eq!(second, line(empty, "fifo"));
-    expect(&running.finish(), 0, "", "lanesum: './in a tree': is a named pipe, skipped\n");
+    expect(&running.finish(), 0, "", "lanesum: './in a tree': named pipe, skipped\n");
     assert!(peak <= LIMIT, "{peak} KiB");
 }
 

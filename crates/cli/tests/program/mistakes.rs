@@ -270,7 +270,7 @@ fn windows_and_bagit_names_give_a_hint() {
     let list = format!("{}  d\\a\n", md5("a"));
     let words = "names have backslashes, as on Windows\nhint: ";
     let told = plain(folder.run_with_stdin("check -", &list));
-    let piped = format!("standard input': {words}put tr '\\\\' / before lanesum check\n");
+    let piped = format!("standard input': {words}convert it first: tr '\\\\' / | lanesum check\n");
     assert!(told.contains(&piped), "{told}");
     folder.write("my list", &list);
     folder.write("d/a", "a");

@@ -50,7 +50,7 @@ fn offline_root_is_not_checked_and_the_hint_says_what_to_do() {
     assert!(told(&folder, "scan", 3).contains("offline (empty)"));
     folder.write("tree/a", "tree/a");
     let words = told(&folder, "scan", 3);
-    assert!(words.contains("offline (another volume is there)"), "{words}");
+    assert!(words.contains("offline (a different volume is there)"), "{words}");
     assert!(words.ends_with("or adopt this one: lanesum relocate tree tree\n"), "{words}");
     assert!(told(&folder, "status", 3).contains("1 directory offline"));
 }

@@ -54,7 +54,7 @@ impl Format for BagIt {
         match record.name.first() {
             None => return Err(CannotHold::EmptyName(NAME)),
             Some(b' ' | b'\t' | b'*') => {
-                let what = "that begins with a blank or a star";
+                let what = "that begins with a space or an asterisk";
                 return Err(CannotHold::Name { format: NAME, what });
             }
             Some(_) => {}

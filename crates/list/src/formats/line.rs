@@ -163,7 +163,7 @@ pub(super) fn refuse_broken(format: &'static str, name: &[u8]) -> Result<(), Can
         return Err(CannotHold::EmptyName(format));
     }
     if name.contains(&b'\n') || name.ends_with(b"\r") {
-        let what = "with a newline in it, or with a carriage return at its end";
+        let what = "with a line end in it, or a carriage return at its end";
         return Err(CannotHold::Name { format, what });
     }
     Ok(())

@@ -51,7 +51,7 @@ impl Format for Sfv {
         let name = &*record.name;
         let Some(&last) = name.last() else { return Err(CannotHold::EmptyName(NAME)) };
         let what = if is_blank(last) {
-            Some("that ends with a blank")
+            Some("that ends with a space")
         } else if name[0] == b';' || start::begins_with_mark(name) {
             Some("that begins with a semicolon or a byte order mark (write ./ before it)")
         } else {

@@ -1,13 +1,13 @@
 //! Groups inputs of any lengths for the lanes.
 //!
 //! ```text
-//! as long as the next inputs, as many as there are lanes, have about the same number of words:
-//!   hash them side by side
-//! from there on, for each input:
-//!   put it into the bucket for its number of words;
-//!   a bucket that is full (as many as there are lanes) is hashed and emptied
-//! in the end, bucket by bucket:
-//!   hash what is left side by side, but nothing beside what is more than twice as long
+//! while the next inputs, one per lane, have about the same number of words:
+//!   hash them in parallel
+//! for each remaining input:
+//!   put it into the bucket for its number of words
+//!   if the bucket is full (one input per lane), hash and empty it
+//! at the end, bucket by bucket:
+//!   hash the remaining inputs in parallel, but none together with one that is twice as long
 //! ```
 //!
 //! The longest input of a group decides how long the group takes. Up to a difference of [`SPREAD`]

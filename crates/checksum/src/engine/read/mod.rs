@@ -6,11 +6,13 @@
 //! which costs one comparison per read.
 //!
 //! ```text
-//! auto             trial.rs (read or mmap, by a trial)
-//! read, mmap       cold.rs (files that are not in the cache are asked for together)
-//! mmap             map.rs (windows over the file), fault.rs (what is cut off reads as zeros)
-//! direct, uring    ahead.rs (pieces read ahead of their use), uring.rs (io_uring),
-//!                  direct.rs (O_DIRECT)
+//! auto             trial.rs  chooses read or mmap by a trial
+//! read, mmap       cold.rs   requests files that are not in the cache together
+//! mmap             map.rs    maps windows of a file
+//!                  fault.rs  lets truncated parts read as zeros
+//! direct, uring    ahead.rs  reads pieces ahead of their use
+//! uring            uring.rs  uses io_uring
+//! direct           direct.rs uses O_DIRECT
 //! ```
 //!
 //! `unsafe` is in `memory.rs`, `map.rs`, `fault.rs`, `ahead.rs` and `uring.rs`, and in `lease.rs`,

@@ -111,7 +111,7 @@ impl Worker<'_> {
     /// Reads a part of a file in the usual way, if lanes use another method.
     fn read_part(&mut self, ticket: Ticket, begun: Begun, algorithms: Algorithms) {
         if self.core.options.io == Io::Direct {
-            let why = "its parts cannot be read past the cache";
+            let why = "parts of a file cannot be read past the cache";
             return self.end(ticket, Err(io::Error::new(ErrorKind::Unsupported, why).into()));
         }
         let hashers = match begun.hashers(algorithms, &self.core.options) {

@@ -2,9 +2,9 @@
 //!
 //! ```text
 //! until there are no more jobs:
-//!     begin files in the lanes that are free          fill, begin.rs
-//!     hash as much as all lanes have, and small files  advance
-//!     hand over the outcomes of those that ended       outbox.rs
+//!     start files in the free lanes                                  fill, begin.rs
+//!     hash as many blocks as all lanes have, and the small files     advance
+//!     pass on the outcomes of ended files                            outbox.rs
 //! ```
 //!
 //! A worker starts with one lane and adds one for each MiB that it has read, up to the number that

@@ -101,16 +101,22 @@ pub fn bytes(text: &str) -> Result<u64, String> {
     if whole.is_empty() || rest.is_empty() {
         return Err(wrong());
     }
-    let beyond = || "more bytes than any disk has".to_owned();
+    let beyond = || "too large".to_owned();
     let whole: u64 = whole.parse().map_err(|_| beyond())?;
     let bytes = whole.checked_mul(factor).ok_or_else(beyond)?;
     bytes.checked_add((part * factor as f64) as u64).ok_or_else(beyond)
 }
 
+pub fn whole_percent(text: &str) -> Result<u32, String> {
+    let number = text.strip_suffix('%').unwrap_or(text).parse().ok();
+    let number = number.filter(|number| (0..=100).contains(number));
+    number.ok_or_else(|| "expected a whole number from 0 to 100, such as 20".to_owned())
+}
+
 pub fn percent(text: &str) -> Result<f64, String> {
     let text = text.strip_suffix('%').unwrap_or(text).trim_end();
     let number = text.parse().ok().filter(|number| (0.0..=100.0).contains(number));
-    number.ok_or_else(|| "expected a number from 0 to 100".to_owned())
+    number.ok_or_else(|| "expected a number from 0 to 100, such as 5".to_owned())
 }
 
 #[cfg(test)]
@@ -162,5 +168,7 @@ mod tests {
         assert_eq!(hours("24:00-6:00"), hours("0:00-6:00"));
         assert_eq!(["8.5", "8.5%", "8.5 %"].map(percent), [Ok(8.5), Ok(8.5), Ok(8.5)]);
         assert!(["101", "-1", "nan", "x"].iter().all(|it| percent(it).is_err()));
+        assert_eq!(["8", "8%"].map(whole_percent), [Ok(8), Ok(8)]);
+        assert!(["101", "8.5", "x"].iter().all(|it| whole_percent(it).is_err()));
     }
 }

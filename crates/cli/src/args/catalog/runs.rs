@@ -9,7 +9,7 @@ use lanesum_catalog::{Profile, SettingsPatch};
 use lanesum_checksum::Algorithm;
 
 use super::Where;
-use super::measures::{Hours, Rate, bytes, days, hours, percent, rate, time};
+use super::measures::{Hours, Rate, bytes, days, hours, percent, rate, time, whole_percent};
 use crate::args::Run;
 use crate::args::values::keyless_algorithms;
 
@@ -159,7 +159,7 @@ pub struct MaxGone {
     /// Treat a directory as offline if more than N percent of its files are missing [default: 10].
     ///
     /// 100 or fewer missing files never make a directory offline. 100 percent allows everything.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=100))]
+    #[arg(long, value_name = "N", value_parser = whole_percent)]
     pub max_gone: Option<u32>,
 }
 
@@ -187,7 +187,7 @@ pub struct Update {
     /// Stop if more than this share of the files was edited [default: 50].
     ///
     /// The share is in percent. 100 or fewer edited files never stop an update.
-    #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u32).range(0..=100))]
+    #[arg(long, value_name = "PERCENT", value_parser = whole_percent)]
     pub max_changed: Option<u32>,
 
     /// Record edited files however many there are.
