@@ -1,6 +1,6 @@
 """Run tasks on an executor that may fail, and whose workers may die.
 
-A task is a list of items. A task that raises is tried once more. If a worker dies, the cause is unknown: when a pool of
+A task is a list of items. A task that raises is tried again. If a worker dies, the cause is unknown: when a pool of
 processes breaks, all running tasks fail in the same way. So each of these tasks is tried separately. If its worker dies
 again, the task is the cause. It is cut in half repeatedly, down to a single item, and `fail` makes the result of it.
 

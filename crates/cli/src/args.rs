@@ -87,9 +87,8 @@ pub enum Command {
     Compare(Compare),
     /// Convert checksum lists to another format.
     ///
-    /// `convert` reads only the lists. It leaves out values that a list does not have. A value that
-    /// the new format needs is an error if it is missing, and so is a line that is not a checksum
-    /// line.
+    /// `convert` reads only the lists, not the files. It fails if a line is not a checksum line, or
+    /// if a list lacks a value that the new format needs. Other missing values are left out.
     #[command(after_help = help::CONVERT)]
     Convert(Convert),
     /// Create, validate and update BagIt bags (RFC 8493).
@@ -110,10 +109,10 @@ pub enum Command {
     ///
     /// The ETag of a file in one piece is its MD5. The ETag of a file in parts is made from the
     /// MD5s of the parts, and ends with their number. Buckets that encrypt with KMS keys or
-    /// customer keys have other ETags.
+    /// customer keys have different ETags, which lanesum cannot compute.
     #[command(after_help = help::ETAG)]
     Etag(Etag),
-    /// Measure the speed of all algorithms, or of a storage.
+    /// Measure the speed of algorithms, or of a disk.
     #[command(after_help = help::SPEED)]
     Speed(Speed),
     /// Behave exactly like GNU md5sum 9.11.
@@ -199,8 +198,7 @@ pub struct Sum {
 
     /// Write the list to FILE once it is complete.
     ///
-    /// The list never contains FILE itself. Files that cannot be read are reported, and missing
-    /// from the list.
+    /// The list never contains FILE itself. Files that cannot be read are reported and left out.
     ///
     /// An existing list keeps its owner, group, mode and hard links. It stays unchanged if the new
     /// list cannot be written or would be empty, or if the run is interrupted. `-` is standard
@@ -328,8 +326,8 @@ pub struct Check {
 
     /// Try this part size or client first for ETags.
     ///
-    /// Part sizes are written as for `lanesum etag`: 16MiB, s5cmd. The sizes of all clients, and
-    /// whole numbers of MiB and MB, are tried anyway.
+    /// Part sizes are written as for `lanesum etag`: 16MiB, s5cmd. All clients and all whole
+    /// numbers of MiB and MB are also tried.
     #[arg(
         long,
         value_name = "SIZE|CLIENT",
@@ -376,15 +374,15 @@ pub struct Check {
     /// Continue an interrupted check, and keep its state.
     ///
     /// The check records verified files in STATE, which it creates. Recorded files whose size,
-    /// times and inode are unchanged are not read again. The check removes STATE when every file
-    /// was read, whatever the results were. The next check then reads everything.
+    /// times and inode are unchanged are not read again. After a complete check it removes STATE,
+    /// and the next check reads everything.
     #[arg(long, value_name = "STATE", value_hint = ValueHint::FilePath)]
     pub resume: Option<PathBuf>,
 
     /// Check keyed checksums with the key in FILE.
     ///
     /// This option implies --strict. Lines of algorithms without a key are not checked, because
-    /// users without the key can write them.
+    /// anyone can write them without the key.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub key_file: Option<PathBuf>,
 
@@ -446,12 +444,11 @@ pub struct Run {
     #[arg(long, value_name = "WHEN", value_enum, default_value_t = When::Auto)]
     pub progress: When,
 
-    /// Read files in this way.
+    /// Use this method to read files.
     ///
-    /// auto: read; mmap for long files if a short trial is faster. read: into a buffer, through the
-    /// system's cache. direct: past the cache, to see the content of the medium; the cache stays
-    /// unchanged. mmap: long files are mapped. uring: the beginnings of many files at once, with
-    /// io_uring.
+    /// read: into a buffer, through the system's cache. mmap: map long files into memory. direct:
+    /// from the disk, bypassing the cache. uring: the beginnings of many files at once, with
+    /// io_uring. auto: read, or mmap for long files if a short trial is faster.
     #[arg(long, value_name = "HOW", default_value = "auto", value_parser = io())]
     pub io: Io,
 

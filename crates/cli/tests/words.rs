@@ -1,10 +1,12 @@
-//! Checks that documents and help texts use short sentences and plain words.
+//! Checks that documents, help texts, messages and doc comments use short sentences and plain words.
 //!
 //! `words.txt` lists the words that they avoid, each with a reason.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+
+use proc_macro2::{TokenStream, TokenTree};
 
 /// The longest sentence, in words. A code span counts as one word.
 const SENTENCE_WORDS: usize = 40;
@@ -15,7 +17,7 @@ const HELP_COLUMNS: usize = 60;
 /// Decisions have a limit of their own, in lines (`documents.rs`).
 const DECISIONS: &str = "docs/decisions/";
 /// The page and its crate call directories folders, as browsers' users do.
-const FOLDERS_ALLOWED: &str = "crates/web/README.md";
+const FOLDERS_ALLOWED: &str = "crates/web/";
 /// Prints GNU's help.
 const GNU: &str = "md5sum";
 
@@ -153,6 +155,16 @@ fn rules() -> Vec<(&'static str, &'static str)> {
         .collect()
 }
 
+/// The rules for the file with a name.
+fn rules_of(
+    name: &str,
+    rules: &[(&'static str, &'static str)],
+) -> Vec<(&'static str, &'static str)> {
+    let applies =
+        |phrase: &str| !name.starts_with(FOLDERS_ALLOWED) || !phrase.starts_with("folder");
+    rules.iter().copied().filter(|(phrase, _)| applies(phrase)).collect()
+}
+
 /// Says how a sentence breaks a rule.
 fn avoided(sentence: &str, rules: &[(&str, &str)]) -> Vec<String> {
     let text = searchable(sentence);
@@ -222,8 +234,7 @@ fn documents_are_plain() {
     let mut found = Vec::new();
     for name in documents {
         let text = fs::read_to_string(root().join(&name)).expect(&name);
-        let mut rules = rules.clone();
-        rules.retain(|(phrase, _)| name != FOLDERS_ALLOWED || !phrase.starts_with("folder"));
+        let rules = rules_of(&name, &rules);
         let sentences = if name.starts_with(DECISIONS) { usize::MAX } else { PARAGRAPH_SENTENCES };
         let problems = problems(&blocks_of_page(&text), sentences, &rules);
         found.extend(problems.into_iter().map(|problem| format!("{name}: {problem}")));
@@ -283,5 +294,143 @@ fn help_is_plain() {
         let problems = problems(&blocks_of_help(&text), PARAGRAPH_SENTENCES, &rules);
         found.extend(problems.into_iter().map(|problem| format!("{command}: {problem}")));
     }
+    report(&found);
+}
+
+/// The paths below a directory with an ending, sorted.
+fn sources(directory: &str, ending: &str) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut directories = vec![root().join(directory)];
+    while let Some(directory) = directories.pop() {
+        for entry in fs::read_dir(directory).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                directories.push(path);
+            } else if path.extension().is_some_and(|it| it == ending) {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+/// Collects the doc comments and the string literals of Rust source.
+fn texts_of_rust(tokens: TokenStream) -> [Vec<String>; 2] {
+    let [mut comments, mut literals] = [const { Vec::new() }; 2];
+    let mut comment = String::new();
+    for token in tokens {
+        match token {
+            TokenTree::Group(group) => {
+                let [mut inner, mut literal] = texts_of_rust(group.stream());
+                if group.stream().to_string().starts_with("doc = ") {
+                    comment += &(literal.concat() + "\n");
+                    continue;
+                }
+                comments.append(&mut inner);
+                literals.append(&mut literal);
+            }
+            TokenTree::Literal(literal) => {
+                let literal = syn::parse_str::<syn::LitStr>(&literal.to_string());
+                literals.extend(literal.map(|it| it.value()));
+            }
+            // Each line of a comment begins with `#` or `#!`.
+            TokenTree::Punct(punct) if "#!".contains(punct.as_char()) => continue,
+            TokenTree::Ident(_) | TokenTree::Punct(_) => {}
+        }
+        comments.extend(Some(std::mem::take(&mut comment)).filter(|it| !it.is_empty()));
+    }
+    comments.extend(Some(comment).filter(|it| !it.is_empty()));
+    [comments, literals]
+}
+
+/// Collects the messages, docstrings and comments of Python source.
+fn texts_of_python(source: &str) -> Vec<String> {
+    let mut texts = Vec::new();
+    let mut rest = source;
+    while let Some(start) = rest.find(['"', '\'', '#']) {
+        rest = &rest[start..];
+        let end = if rest.starts_with('#') { "\n" } else { &rest[..1] };
+        let end = if rest.starts_with("\"\"\"") { "\"\"\"" } else { end };
+        let inside = &rest[end.len()..];
+        let is_escaped = |at: usize| inside[..at].ends_with('\\');
+        let length = inside.match_indices(end).find(|(at, _)| !is_escaped(*at));
+        let length = length.map_or(inside.len(), |(at, _)| at);
+        let text = &inside[..length];
+        // Examples are code.
+        let is_code = |line: &&str| line.trim_start().starts_with(">>>");
+        texts.push(text.lines().take_while(|line| !is_code(line)).collect::<Vec<_>>().join("\n"));
+        rest = inside.get(length + end.len()..).unwrap_or_default();
+    }
+    texts
+}
+
+/// Replaces the `{values}` of a format string by one word.
+fn without_values(text: &str) -> String {
+    let mut plain = text.to_owned();
+    while let Some(start) = plain.find('{') {
+        let end = plain[start..].find('}').map_or(plain.len(), |length| start + length + 1);
+        plain.replace_range(start..end, "VALUE");
+    }
+    plain
+}
+
+#[test]
+fn messages_are_found_in_source() {
+    let rust = "//! A\n//! page.\nfn f() { /// An\n /// item.\n g(\"a \\\n  message\", 'c'); }";
+    let texts = texts_of_rust(rust.parse().unwrap());
+    assert_eq!(texts, [vec![" A\n page.\n", " An\n item.\n"], vec!["a message"]]);
+    let python =
+        "def f():\n    \"\"\"Doc.\n    >>> f()\n    \"\"\"\n    g('it\\'s', \"x\")  # A comment\n";
+    assert_eq!(texts_of_python(python), ["Doc.", "it\\'s", "x", " A comment"]);
+}
+
+/// The directories whose doc comments are held to the rules as well.
+const WITH_COMMENTS: [&str; 7] = [
+    "crates/bag/src",
+    "crates/events/src",
+    "crates/list/src",
+    "crates/siphash/src",
+    "crates/startup/src",
+    "crates/table/src",
+    "python/src",
+];
+
+/// Returns the texts of a source file that the rules apply to.
+fn texts(name: &str, source: &str) -> Vec<String> {
+    if name.ends_with(".py") {
+        return texts_of_python(source);
+    }
+    let [mut texts, literals] = texts_of_rust(source.parse().unwrap());
+    if !WITH_COMMENTS.iter().any(|it| name.starts_with(it)) {
+        texts.clear();
+    }
+    // Shorter ones may be names.
+    texts.extend(literals.into_iter().filter(|text| words(text) > 2));
+    texts
+}
+
+#[test]
+fn messages_are_plain() {
+    let rules = rules();
+    let is_held = |name: &str| {
+        let others = ["/tests/", "/examples/", "/md5sum/", "cli/src/args/", "/schema.rs"];
+        !others.iter().any(|it| name.contains(it))
+    };
+    let python = [sources("python/src", "rs"), sources("python/lanesum", "py")].concat();
+    let (mut found, mut count) = (Vec::new(), 0);
+    for path in [sources("crates", "rs"), python].concat() {
+        let name = path.strip_prefix(root()).unwrap().display().to_string();
+        let rules = rules_of(&name, &rules);
+        for text in texts(&name, &fs::read_to_string(&path).unwrap()) {
+            let blocks = blocks_of_page(&without_values(&text));
+            let problems = problems(&blocks, usize::MAX, &rules);
+            count += 1;
+            if is_held(&name) {
+                found.extend(problems.into_iter().map(|problem| format!("{name}: {problem}")));
+            }
+        }
+    }
+    assert!(count > 1000, "{count}");
     report(&found);
 }

@@ -62,7 +62,7 @@ impl Expired {
         }
     }
 
-    /// Returns the next event. If it may wait, `None` means that no more events will come.
+    /// Returns the next event. If it may wait, `None` means that there are no further events.
     ///
     /// Yields to other threads once before it waits. With frequent events and few CPUs the next
     /// event is often queued by then, and no thread must be woken.

@@ -329,8 +329,8 @@ impl Core {
         first_deadlines(&mut self.lock_all())
     }
 
-    /// Returns the action of a queued event, to be run. Returns none if the event was cancelled or
-    /// moved. After closing there is none either, and the caller drops the event.
+    /// Returns the action of a queued event, to be run. Returns an error if the event was cancelled
+    /// or moved. After closing, the error has the event, and the caller drops it.
     pub(crate) fn begin(&self, id: ActionId) -> Result<Action, Option<Job>> {
         let mut shard = lock(&self.shard(id).0);
         let closed = shard.life == Life::Closed;

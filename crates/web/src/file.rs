@@ -89,7 +89,7 @@ pub fn list(
         main {
             p { a href="/" { "All folders" } }
             h1 class="path" { (of(folder.count(class), &format!("{class} file"))) " in " (path(&folder.path)) }
-            @if files.is_empty() { p { "There are no more files." } }
+            @if files.is_empty() { p { "These are all files." } }
             @else { (rows::list(context, files)) }
             @if let Some(next) = next {
                 p { a href={ "/files/" (folder.id) "/" (class) "?after=" (next) } { "Next files" } }

@@ -47,9 +47,9 @@ fn marked(text: &str) -> Markup {
 pub fn section() -> Markup {
     html! {
         details #words {
-            summary { "What the words mean" }
+            summary { "Meaning of the words" }
             table class="words" {
-                thead { tr { th { "Word" } th { "Meaning" } th { "What to do" } } }
+                thead { tr { th { "Word" } th { "Meaning" } th { "Action" } } }
                 tbody {
                     @for class in Class::ALL {
                         @let [meaning, remedy] = meaning(class);

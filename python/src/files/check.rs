@@ -27,7 +27,7 @@ use super::options::{self, ReadOptions, os_error};
 use super::watch::Lists;
 use crate::words::{self, SAYS, counted};
 
-/// What to check, and how. A dict in Python.
+/// The options of a check. A dict in Python.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct Checking<'py> {

@@ -22,7 +22,7 @@ use super::options::{self, ReadOptions, Walking, os_error};
 use super::watch::Watch;
 use crate::words::{self, SAYS, counted};
 
-/// How to compare the sides. A dict in Python.
+/// The options of a comparison. A dict in Python.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct Comparing {

@@ -1,5 +1,4 @@
-//! Hashes files and trees. The result has a row for each file, with its digests or the reason why
-//! there are none.
+//! Hashes files and trees. The result has a row for each file, with its digests or an error.
 
 use std::ffi::OsString;
 use std::iter;
@@ -19,7 +18,7 @@ use super::options::{self, ReadOptions, Walking, os_error};
 use super::rows::{Columns, Row, RowsBuilder};
 use super::watch::Watch;
 
-/// What is known about a job before it runs.
+/// The facts about a job before it runs.
 enum About {
     File,
     /// A file with a different name in its row.

@@ -21,8 +21,8 @@ pub enum Verb {
     ///
     /// `create` moves the content of DIR into DIR/data and adds manifests. It reads all files
     /// before it moves any, and copies nothing. DIR stays unchanged if it contains links, pipes,
-    /// names that are not UTF-8 or files that cannot be read. `create` lists all of these. The next
-    /// run finishes or undoes an interrupted run.
+    /// names that are not UTF-8 or files that cannot be read. `create` lists all of these. If a run
+    /// is interrupted, the next one finishes or undoes it.
     #[command(after_help = help::BAG_CREATE)]
     Create(Create),
     /// Record edited, moved and new files of a bag.

@@ -18,10 +18,10 @@ pub struct Compare {
     #[arg(long)]
     pub quick: bool,
 
-    /// Remove the directory with which all names of a list begin.
+    /// Remove the common directory of all names of a list.
     ///
-    /// `photos/a` becomes `a`, so lists of two copies can be compared. The path of the directory
-    /// that a list is compared with is always removed.
+    /// `photos/a` becomes `a`, so lists of two copies can be compared. If the other side is a
+    /// directory, its path is always removed from the names.
     #[arg(long)]
     pub strip: bool,
 
@@ -43,8 +43,8 @@ pub struct Compare {
 
     /// Use this algorithm for trees and untagged lines.
     ///
-    /// By default, two trees are compared by MD5, and the number of digits tells the algorithm of
-    /// lines that do not name it.
+    /// By default, two trees are compared by MD5. The algorithm of untagged lines is detected by
+    /// their number of digits.
     #[arg(short, long, value_name = "ALG", value_parser = algorithms(), ignore_case = true)]
     pub algorithm: Option<Algorithm>,
 

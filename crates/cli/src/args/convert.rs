@@ -42,8 +42,8 @@ pub struct Convert {
 
     /// Write only digests of these algorithms.
     ///
-    /// This is for lists with several algorithms, if the new format can hold only one. A file
-    /// without any of these digests is an error.
+    /// Use it for lists with several algorithms if the new format can hold only one. A file without
+    /// any of these digests is an error.
     #[arg(
         long,
         value_name = "ALG",

@@ -12,15 +12,16 @@ pub struct Etag {
     /// Split files into parts of this size [default: aws-cli].
     ///
     /// With several sizes, all ETags are computed in one read. Write 8MiB or 8M for 8,388,608
-    /// bytes, 8MB for 8,000,000 bytes, and a number alone for bytes. The settings of aws-cli and
-    /// s3cmd say MB and mean MiB. S3 allows parts of 5MiB to 5GiB.
+    /// bytes, 8MB for 8,000,000 bytes, and a number alone for bytes. In settings of aws-cli and
+    /// s3cmd, MB means MiB. S3 allows parts of 5MiB to 5GiB.
     ///
     /// A client stands for its default part size and its smallest file in parts: aws-cli and boto3
     /// 8MiB (from 8MiB on), rclone 5MiB (from 200MiB on), s5cmd 50MiB, s3cmd 15MiB, mc 16MiB (from
-    /// 16MiB on). Clients use larger parts for files of more than 10,000 parts, but s3cmd fails.
+    /// 16MiB on). If a file would need more than 10,000 parts, clients use larger parts, but s3cmd
+    /// fails.
     ///
-    /// With a size, a file that fits in one part is uploaded in one piece. With a client, it can be
-    /// one part: the ETag of aws-cli for a file of exactly 8MiB ends with -1.
+    /// With a size, a file that fits into one part has the ETag of a file in one piece. With a
+    /// client, it may have that of one part: the ETag of aws-cli for exactly 8MiB ends with -1.
     #[arg(
         short,
         long,

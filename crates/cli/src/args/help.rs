@@ -25,27 +25,27 @@ Catalog:
   add       Record the files of a directory in the catalog
   scan      Compare names, sizes and times with the catalog
   update    Record edited, moved and new files (never damaged ones)
-  verify    Read all files, or those named, and compare them
+  verify    Read files and compare them with the catalog
   scrub     Verify the files that are due
   nightly   Update and scrub, and print only problems (for cron)
   serve     Run as a daemon that verifies files on schedule
-  status    Show how each directory stands, and what to do
+  status    Show the state of each directory, and what to do
   report    List problems, or write a fixity report
-  accept    Record files as they are now, damaged ones too
+  accept    Record files as they are now, even damaged ones
   forget    Stop tracking files or directories (nothing on disk changes)
-  relocate  Tell the catalog that a directory is at another path
+  relocate  Tell the catalog the new path of a directory
   pause     Pause scrubbing; the pause survives a reboot
   resume    Resume scrubbing of paused directories
   limit     Show or change how fast and how often files are scrubbed
   catalog   Check, copy, import or export the catalog itself
 
 Other:
-  speed     Measure the speed of all algorithms, or of a storage
+  speed     Measure the speed of algorithms, or of a disk
   md5sum    Behave exactly like GNU md5sum 9.11
   help      Print the help of a command
 
-Without a command, lanesum does what `lanesum sum` does, with the same options:
-see `lanesum sum --help`. Write a PATH named like a command as ./check.
+`lanesum PATH` is short for `lanesum sum PATH` and has the same options. If PATH
+is also the name of a command, write ./PATH.
 `lanesum --version` prints the version.{after-help}";
 
 /// Joins examples and exit codes.
@@ -89,14 +89,17 @@ pub const COMPARE: &str = help!(
   lanesum compare MD5SUMS ~/photos
   lanesum compare --format csv old.md5 new.md5 > changes.csv
 ",
-    exit_codes!("all files are equal", "differences, or a file could not be compared")
+    exit_codes!("all files are equal", "files differ, or could not be compared")
 );
 
 pub const CONVERT: &str = help!(
     "  lanesum convert --to csv MD5SUMS > list.csv
   lanesum convert --to gnu --only md5 -o MD5SUMS hashdeep.txt
 ",
-    exit_codes!("the list was written", "no list: an invalid line, or a value that is missing")
+    exit_codes!(
+        "the list was written",
+        "no list was written: a line is invalid, or a value is missing"
+    )
 );
 
 pub const ETAG: &str = help!(
@@ -160,7 +163,7 @@ pub const BAG_VALIDATE: &str = help!(
 ",
     concat!(
         exit_codes!("every bag is valid", "a bag is not valid, or cannot be read"),
-        "With --fast: 0 if Payload-Oxum agrees, 1 if it differs or is missing.\n"
+        "With --fast: 0 if Payload-Oxum is right, 1 if it is wrong or missing.\n"
     )
 );
 
@@ -186,10 +189,10 @@ pub fn algorithms_in_full() -> String {
     };
     format!(
         "{}.\n\n\
-         Some formats have another default: {}.\n\n\
+         Some formats have a different default: {}.\n\n\
          The algorithms are {}. With --key-file: {}.\n\n\
-         Several algorithms imply --tag. So do algorithms that the number of digits does not \
-         identify: {}.",
+         Several algorithms imply --tag, because lines must name their algorithm. So do algorithms \
+         that share their number of digits: {}.",
         algorithms(),
         defaults.collect::<Vec<_>>().join(", "),
         sentence(keyless.map(with_aliases)),
@@ -313,7 +316,7 @@ mod tests {
             );
             assert_eq!(keyed.contains(&name), algorithm.key_len().is_some(), "{name}: {help}");
         }
-        let others = words_behind("Some formats have another default: ");
+        let others = words_behind("Some formats have a different default: ");
         for kind in Kind::ALL.into_iter().filter(|kind| kind.is_written()) {
             let cli = Cli::parse_from(["lanesum", "--format", kind.name(), "x"]);
             let is_md5 = cli.sum.algorithms() == Algorithm::Md5.into();

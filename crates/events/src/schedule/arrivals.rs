@@ -12,7 +12,7 @@ pub(super) struct Arrivals {
     /// All chunks but the last one are full.
     chunks: Vec<Vec<EventRef>>,
     len: usize,
-    /// A lower bound of all deadlines, or `u64::MAX` if there are none.
+    /// A lower bound of all deadlines, or `u64::MAX` without deadlines.
     earliest: u64,
 }
 

@@ -100,7 +100,7 @@ impl<T> Slab<T> {
         Ok(slot)
     }
 
-    /// Chooses a group with free slots. Returns false if there is none.
+    /// Chooses a group with free slots. Returns false if all groups are full.
     ///
     /// It stays in a chunk as long as the chunk has room, and so never leaves an empty one. Then it
     /// takes the next chunk while an eighth of all slots is free, so some chunk has room. Only

@@ -13,7 +13,7 @@ macro_rules! exit_codes {
   0  nothing needs attention
   1  damaged or missing files, I/O errors, or a hardware warning
   2  could not run: wrong usage, no catalog, or the catalog is in use
-  3  incomplete: not everything that should have been checked was
+  3  incomplete: some files that should be checked were not
   4  the catalog itself is damaged
 If several apply, the first of 4, 1, 3, 2 is used.
 "
@@ -24,24 +24,24 @@ pub const EXIT_CODES: &str = exit_codes!();
 
 pub const CATALOG: &str = "Check, copy, import or export the catalog itself.
 
-The catalog is one file that records the size, time and digests of files, and when each was last \
-verified. `lanesum add DIR` starts it, `lanesum nightly` keeps it up to date, and `lanesum status` \
+The catalog is one file that records the size, modification time, digests and last verification of \
+each file. `lanesum add DIR` starts it, `lanesum nightly` keeps it up to date, and `lanesum status` \
 shows what needs attention.
 
 A file has one of eight classes:
   ok         its content is as recorded
   edited     its time and content changed; `update` records it
   new        it is not recorded; `update` records it
-  moved      it is recorded under another path; `update` records it
-  missing    it is recorded and gone; restore it, or `forget` it
+  moved      it was moved or renamed; `update` records it
+  missing    it does not exist any longer; restore it, or `forget` it
   damaged    its content changed and its time did not; restore it from a
              backup, or `accept` it
-  unchecked  it could not be verified: no permission, an I/O error, busy,
-             under a mount, or overdue; fix the cause, the next run tries again
-  offline    a directory is not there, empty, on another volume, or too many
-             of its files are missing; connect the disk, or `relocate` it
+  unchecked  it could not be verified: no permission, an I/O error, in use,
+             under a mount, or overdue; the next run tries again
+  offline    its directory is missing, empty or on a different volume, or too
+             many files are missing; connect the disk, or `relocate` it
 
-In a directory that was added with `--profile working`, a missing file is a change, as an edit is.";
+In a directory that was added with `--profile working`, a missing file is a normal change, like an edit.";
 
 pub const ADD: &str = help!(
     "  lanesum add ~/photos

@@ -101,7 +101,7 @@ pub fn bytes(text: &str) -> Result<u64, String> {
     if whole.is_empty() || rest.is_empty() {
         return Err(wrong());
     }
-    let beyond = || "too large".to_owned();
+    let beyond = || "more bytes than any disk has".to_owned();
     let whole: u64 = whole.parse().map_err(|_| beyond())?;
     let bytes = whole.checked_mul(factor).ok_or_else(beyond)?;
     bytes.checked_add((part * factor as f64) as u64).ok_or_else(beyond)

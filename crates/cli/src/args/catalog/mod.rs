@@ -43,26 +43,28 @@ pub enum CatalogCommand {
     Add(Add),
     /// Compare names, sizes and times with the catalog.
     ///
-    /// `scan` reads no contents, and so finds no damage. It lists missing, moved and new files, and
+    /// `scan` reads no contents, so it finds no damage. It lists missing, moved and new files, and
     /// files whose size or time changed. It records no new content.
     #[command(after_help = help::SCAN)]
     Scan(Scan),
     /// Record edited, moved and new files (never damaged ones).
     ///
-    /// `update` reads files that are new, or whose size or time changed. A file whose content
-    /// changed while its modification time did not is damaged, and stays recorded as it was.
+    /// `update` reads files that are new, or whose size or time changed. If the content of a file
+    /// changed but its modification time did not, the file is damaged, and its record stays
+    /// unchanged.
     #[command(after_help = help::UPDATE)]
     Update(Update),
-    /// Read all files, or those named, and compare them.
+    /// Read files and compare them with the catalog.
     ///
     /// `verify` reads everything, so it takes as long as a copy. It records no new content.
     #[command(after_help = help::VERIFY)]
     Verify(Verify),
     /// Verify the files that are due.
     ///
-    /// Each file is due once per period (`--every` of `add` or `limit`), spread over the period. A
-    /// day's share is read, and what is left waits for the next day. --percent, --older-than or
-    /// --bad select files instead. A scrub runs at low priority.
+    /// Each file is due once per period (`--every` of `add` or `limit`), and the due times are
+    /// spread over the period. A scrub reads at most one day's share, and the rest on the next day.
+    /// It runs at low priority. With --percent, --older-than or --bad, it reads
+    /// the selected files instead.
     #[command(after_help = help::SCRUB)]
     Scrub(Scrub),
     /// Update and scrub, and print only problems (for cron).
@@ -80,7 +82,7 @@ pub enum CatalogCommand {
     Serve(Serve),
     /// Pause scrubbing; the pause survives a reboot.
     ///
-    /// A scrub that runs, in any process, ends within two seconds and keeps its results.
+    /// A running scrub ends within two seconds and keeps its results.
     #[command(after_help = help::PAUSE)]
     Pause(Roots),
     /// Resume scrubbing of paused directories.
@@ -88,24 +90,24 @@ pub enum CatalogCommand {
     Resume(Roots),
     /// Show or change how fast and how often files are scrubbed.
     ///
-    /// Without options it shows the settings. A scrub that runs, in any process, follows a change
-    /// within two seconds. Limits that leave too little time for the period are an error.
+    /// Without options it shows the settings. A running scrub follows a change within two seconds.
+    /// Limits that leave too little time for the period are an error.
     #[command(after_help = help::LIMIT)]
     Limit(Limit),
-    /// Show how each directory stands, and what to do.
+    /// Show the state of each directory, and what to do.
     ///
-    /// `status` prints stored results and reads no files: first a verdict, then a table with a line
-    /// for each directory, then each problem with a command.
+    /// `status` prints stored results and reads no files. It shows a verdict, a table with a line
+    /// for each directory, and for each problem a command that solves it.
     #[command(after_help = help::STATUS)]
     Status(Status),
     /// List problems, or write a fixity report.
     ///
-    /// By default it prints a mail: its first line is the subject, then each damaged, missing or
-    /// unchecked file with its recorded digest. --csv, --json and --html write a fixity report:
-    /// every file with its digest and its last verification.
+    /// By default it prints a mail. The first line is the subject. Each damaged, missing or
+    /// unchecked file follows with its recorded digest. --csv, --json and --html write a fixity
+    /// report: every file with its digest and its last verification.
     #[command(after_help = help::REPORT)]
     Report(Report),
-    /// Record files as they are now, damaged ones too.
+    /// Record files as they are now, even damaged ones.
     ///
     /// `accept` reads the files and records their content. It prints the old and the new digest.
     #[command(after_help = help::ACCEPT)]
@@ -113,10 +115,10 @@ pub enum CatalogCommand {
     /// Stop tracking files or directories (nothing on disk changes).
     #[command(after_help = help::FORGET)]
     Forget(Forget),
-    /// Tell the catalog that a directory is at another path.
+    /// Tell the catalog the new path of a directory.
     ///
-    /// It reads a sample of the files at NEW to prove that it is the same directory. With the same
-    /// path twice it adopts another volume at that path, for example after a restore to a new disk.
+    /// `relocate` reads a sample of the files at NEW to prove that it is the same directory. If a
+    /// disk was replaced and its files restored, give the same path twice.
     #[command(after_help = help::RELOCATE)]
     Relocate(Relocate),
     /// Check, copy, import or export the catalog itself.

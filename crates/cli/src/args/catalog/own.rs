@@ -40,9 +40,10 @@ pub enum CatalogVerb {
     /// Record the digests of checksum lists.
     ///
     /// The command reads every list that `lanesum check` reads, then the listed files. A file with
-    /// the listed content is recorded. A file with other content is recorded as damaged, with the
-    /// digests of the list. A record that has other digests than the list stays, unless --replace
-    /// is given. An invalid list line ends the command before anything is recorded.
+    /// the listed content is recorded. A file with different content is recorded as damaged, with
+    /// the digests of the list. If a record has different digests than the list, it stays unchanged
+    /// unless --replace is given. An invalid list line ends the command before anything is
+    /// recorded.
     #[command(after_help = help::IMPORT)]
     Import(ImportArgs),
     /// Print the records of a directory as a checksum list.
@@ -54,7 +55,7 @@ pub enum CatalogVerb {
 
 #[derive(Debug, Args)]
 pub struct Export {
-    /// Write the list in this format, as of `lanesum sum`.
+    /// Write the list in this format, as `lanesum sum` does.
     #[arg(
         long,
         value_name = "FORMAT",
@@ -74,7 +75,7 @@ pub struct Export {
     #[arg(long)]
     pub relative: bool,
 
-    /// A directory in the catalog. Names are written with this path, as given.
+    /// A directory in the catalog; names are written with this path as given.
     #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub directory: PathBuf,
 }

@@ -32,8 +32,8 @@ pub struct Limit {
 pub struct Status {
     /// Print one line for Nagios, and exit with its codes.
     ///
-    /// OK 0, WARNING 1 if something was not checked, CRITICAL 2 for damaged and missing files and a
-    /// damaged catalog, UNKNOWN 3 if there is no status.
+    /// OK is 0, WARNING is 1 (a file was not checked), CRITICAL is 2 (damaged or missing files, or
+    /// a damaged catalog), and UNKNOWN is 3 (no status).
     #[arg(long, conflicts_with_all = ["json", "prometheus", "quiet"])]
     pub nagios: bool,
 
@@ -74,7 +74,7 @@ pub struct Report {
     #[arg(long, conflicts_with = "html")]
     pub json: bool,
 
-    /// Print a fixity report as one HTML page that loads nothing else.
+    /// Print a fixity report as one self-contained HTML page.
     #[arg(long)]
     pub html: bool,
 
@@ -105,7 +105,7 @@ pub struct Accept {
     #[command(flatten)]
     pub place: Where,
 
-    /// Files. A directory stands for all damaged files below it.
+    /// Files; a directory stands for all damaged files below it.
     #[arg(value_name = "PATH", required = true, value_hint = ValueHint::AnyPath)]
     pub paths: Vec<PathBuf>,
 }
@@ -119,7 +119,7 @@ pub struct Forget {
     #[command(flatten)]
     pub place: Where,
 
-    /// Files and directories. A directory stands for everything below it.
+    /// Files and directories; a directory stands for everything below it.
     #[arg(value_name = "PATH", required = true, value_hint = ValueHint::AnyPath)]
     pub paths: Vec<PathBuf>,
 }
@@ -129,11 +129,11 @@ pub struct Relocate {
     #[command(flatten)]
     pub place: Where,
 
-    /// The path that the catalog has.
+    /// The recorded path.
     #[arg(value_name = "OLD", value_hint = ValueHint::DirPath)]
     pub old: PathBuf,
 
-    /// The path where the directory is now. The same path adopts another volume there.
+    /// The current path; the same path accepts a new disk.
     #[arg(value_name = "NEW", value_hint = ValueHint::DirPath)]
     pub new: PathBuf,
 }

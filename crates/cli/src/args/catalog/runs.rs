@@ -20,7 +20,7 @@ pub struct Reading {
     #[arg(long)]
     pub json: bool,
 
-    /// Print no summary where nothing needs attention.
+    /// Print no summary of directories that need no attention.
     #[arg(short, long)]
     pub quiet: bool,
 
@@ -71,7 +71,7 @@ impl Pace {
 pub enum ProfileName {
     /// A deleted or replaced file needs attention.
     Archive,
-    /// A deleted or replaced file is a change, as an edit is.
+    /// A deleted or replaced file is a normal change, like an edit.
     Working,
 }
 
@@ -131,7 +131,7 @@ pub struct Add {
     #[command(flatten)]
     pub reading: Reading,
 
-    /// Directories. Mounted file systems in them need an `add` of their own.
+    /// Directories; mounted file systems in them need a separate `add`.
     #[arg(value_name = "DIR", required = true, value_hint = ValueHint::DirPath)]
     pub directories: Vec<PathBuf>,
 }
@@ -184,9 +184,9 @@ pub struct Update {
     #[command(flatten)]
     pub gone: MaxGone,
 
-    /// Stop if more than this share of the files was edited [default: 50].
+    /// Stop if more than this percentage of files was edited [default: 50].
     ///
-    /// The share is in percent. 100 or fewer edited files never stop an update.
+    /// 100 or fewer edited files never stop an update.
     #[arg(long, value_name = "PERCENT", value_parser = whole_percent)]
     pub max_changed: Option<u32>,
 
@@ -223,7 +223,7 @@ pub struct Verify {
 
 #[derive(Debug, Args)]
 pub struct Scrub {
-    /// Read this share of the files, those verified longest ago.
+    /// Read this percentage of files, those verified longest ago.
     #[arg(long, value_name = "N", value_parser = percent)]
     pub percent: Option<f64>,
 
@@ -245,7 +245,7 @@ pub struct Scrub {
     #[arg(long, value_name = "BYTES", value_parser = bytes)]
     pub max_bytes: Option<u64>,
 
-    /// Read now, whatever the hours of the directory.
+    /// Read now, even outside of the directory's hours.
     #[arg(long)]
     pub now: bool,
 

@@ -21,8 +21,8 @@ pub struct Serve {
 
     /// Run a shell command once a day after everything due was read.
     ///
-    /// It runs whatever was found, and once after each start. It does not run while a directory is
-    /// paused or offline, or while a file cannot be read.
+    /// It runs even if there were findings, and once after each start. It does not run while a
+    /// directory is paused or offline, or while a file cannot be read.
     #[arg(long, value_name = "CMD")]
     pub heartbeat: Option<String>,
 
@@ -49,8 +49,8 @@ pub struct Serve {
 pub struct Page {
     /// Show a web page of the catalog at this address.
     ///
-    /// A port alone is one of this machine: 8417, 127.0.0.1:8417 (the default). The daemon prints a
-    /// code to log in with, which is valid once. The page has no TLS.
+    /// A port alone means localhost. The default is 127.0.0.1:8417. The daemon prints a code to log
+    /// in with, which is valid once. The page has no TLS.
     #[arg(
         long,
         value_name = "ADDRESS",
@@ -67,13 +67,14 @@ pub struct Page {
     /// Allow browsers to call the page by this name.
     ///
     /// For example nas.example, or nas.example:8443 behind a proxy. localhost and the page's own
-    /// addresses are always allowed, other names never. This opens no other address; --listen does.
+    /// addresses are always allowed. This option opens no other address; use --listen for that.
     #[arg(long, value_name = "NAME", value_parser = host)]
     pub host: Vec<String>,
 
     /// Log in with the content of this file instead of codes.
     ///
-    /// Only its owner may read it. An address that other machines can reach needs it.
+    /// Only its owner may have permission to read it. The option is required if other machines can
+    /// reach the address.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub token_file: Option<PathBuf>,
 }
