@@ -236,7 +236,7 @@ def _without_others(rows: _lanesum.Batches, sizes: Sequence[int], algorithms: Se
     others = [row for row, size in zip(others, now) if size == sizes[row]]
     if not others:
         return rows
-    reasons = [f"its worker read {read[row]} bytes, but here the file has {sizes[row]}" for row in others]
+    reasons = [f"its worker read {read[row]} bytes, but here the file has {sizes[row]} bytes" for row in others]
     failed = [_lanesum.failed_rows([paths[row]], list(algorithms), why) for row, why in zip(others, reasons)]
     order = list(range(len(rows)))
     for place, row in enumerate(others, len(rows)):

@@ -259,7 +259,7 @@ def test_invalid_columns_are_named_in_the_error(key: bytes) -> None:
         lanesum.hash_column("abc")
     with pytest.raises(ValueError, match="use binary, hex or uint64"):
         lanesum.hash_column([], output="bytes")
-    with pytest.raises(ValueError, match="64 bits"):
+    with pytest.raises(ValueError, match="64-bit algorithm"):
         lanesum.hash_column([], output="uint64")
 
 

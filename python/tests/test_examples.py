@@ -122,15 +122,15 @@ def test_problems_of_a_bag_are_printed(tmp_path: Path, capsys: pytest.CaptureFix
             (lose_with_its_file, "manifest-md5.txt: mismatch"),
             (lose_of_one, "data/b: not in manifest-md5.txt"),
             (lambda it: (it / "manifest-md5.txt").write_text(""), "data/a: not in manifest-md5.txt"),
-            (lambda it: (it / "tagmanifest-md5.txt").write_text(""), "tagmanifest-md5.txt: an empty list"),
+            (lambda it: (it / "tagmanifest-md5.txt").write_text(""), "tagmanifest-md5.txt: the list is empty"),
             (lambda it: (it / "data" / "link").symlink_to("."), "data/link: not a regular file"),
             (lambda it: os.mkfifo(it / "data" / "fifo"), "data/fifo: not a regular file"),
             (lambda it: (it / "data").rename(it / "other"), "data: not a regular file"),
-            (name_another, "bagit.txt: in manifest-md5.txt, and not below data/"),
-            (be_of_another_algorithm, "manifest-sha384.txt: lanesum does not know the algorithm sha384"),
-            (be_of_no_known_algorithm, "manifest-sha384.txt: lanesum does not know the algorithm sha384"),
+            (name_another, "bagit.txt: in manifest-md5.txt, but not below data/"),
+            (be_of_another_algorithm, "manifest-sha384.txt: not checked: unknown algorithm sha384"),
+            (be_of_no_known_algorithm, "manifest-sha384.txt: not checked: unknown algorithm sha384"),
             (lambda it: (it / "data" / os.fsdecode(b"\xff")).touch(), "data/\\udcff: not in manifest-md5.txt"),
-            (lambda it: (it / "bagit.txt").unlink(), "is it a bag?"),
+            (lambda it: (it / "bagit.txt").unlink(), "not a bag"),
         ]
     ):
         folder = bag(tmp_path / str(number))

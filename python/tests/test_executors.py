@@ -703,7 +703,7 @@ def test_linked_shards_are_skipped(tmp_path: Path) -> None:
     for links in (3, 5):
         table = lanesum.hash_tree(tree, follow=True, shards=shards)
         assert table.ok and table.column("path") == expected
-        assert {what for _, what in table.skipped} == {"in the folder of shards"}
+        assert {what for _, what in table.skipped} == {"in the directory of shards"}
         assert len(table.skipped) == links
         (shards / "part-of-a-run").touch()
     with pytest.raises(ValueError, match="is in the tree"):
@@ -866,7 +866,7 @@ def test_a_replaced_file_is_an_error(tmp_path: Path) -> None:
 
     table = lanesum.hash_files(paths, executor=OnAnotherMachine())
     assert table.column("path") == paths and not table.ok
-    assert table.column("error") == [None, "its worker read 7 bytes under this name, and here it has 1", None, None]
+    assert table.column("error") == [None, "its worker read 7 bytes, but here the file has 1 bytes", None, None]
     assert [digest is None for digest in table.column("md5")] == [False, True, False, False]
 
 

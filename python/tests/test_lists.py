@@ -91,7 +91,7 @@ def test_verdicts_of_a_list(folder: Path) -> None:
             ("b", "mismatch", None, None),
             ("gone", "unreadable", None, "No such file or directory"),
             (None, "malformed", 4, "not a checksum line"),
-            (None, "unknown", 5, "of MD6, which lanesum does not compute: not checked"),
+            (None, "unknown", 5, "not checked: unknown algorithm MD6"),
         ],
         key=str,
     )
@@ -176,7 +176,7 @@ def test_rows_of_other_libraries_are_written(folder: Path) -> None:
     "call, kind, words",
     [
         (lambda: lanesum.check("nowhere"), FileNotFoundError, "nowhere"),
-        (lambda: lanesum.check([]), ValueError, "nothing"),
+        (lambda: lanesum.check([]), ValueError, "lists is empty"),
         (lambda: lanesum.check(5), TypeError, "lists must be a path or several, not int"),
         (lambda: lanesum.compare("list", 5), TypeError, "b must be a path, not int"),
         (lambda: lanesum.write_list([{"path": "p", "md5": ABC}], 5), TypeError, "path must be a path, not int"),
@@ -466,7 +466,7 @@ def test_a_name_of_standard_input_needs_a_root(folder: Path) -> None:
         ({"path": "a", "md5": 16}, TypeError, "a: md5 must be bytes or hexadecimal digits, not int"),
         ({"path": "a", "md5": b"short"}, ValueError, "a: md5 has 16 bytes, not 5"),
         ({"path": "a", "md5": float("nan")}, ValueError, "a: has no digest"),
-        ({"path": "a", "md5": ABC, "size": -1}, ValueError, "a: size is -1"),
+        ({"path": "a", "md5": ABC, "size": -1}, ValueError, "a: invalid size -1"),
         ({"path": "a", "md5": ABC, "size": "3"}, TypeError, "a: size must be an int"),
         ({"path": "a", "md5": ABC, "modified": True}, TypeError, "a: modified must be an int or a datetime, not True"),
         ({"path": "a", "md5": ABC, "modified": 1.5}, ValueError, "a: modified must be .*not 1.5"),
@@ -583,7 +583,7 @@ def test_lists_are_read_from_fifos(folder: Path) -> None:
     # It has no second content, for which a check would wait.
     for options in ({}, {"root": "."}):
         (row,) = fed(f"{ABC}  fifo\n", lambda: lanesum.check("fifo", **options))
-        assert (row["verdict"], "a list comes from there" in row["reason"]) == ("unreadable", True)
+        assert (row["verdict"], "a FIFO that a list came from" in row["reason"]) == ("unreadable", True)
     # Invalid arguments are reported before it waits.
     with pytest.raises(FileNotFoundError):
         lanesum.check(["fifo", "nowhere"])

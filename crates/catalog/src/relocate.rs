@@ -33,12 +33,12 @@ pub struct Relocated {
 }
 
 impl Catalog {
-    /// Records that a root is at another path; of the same path, that a different volume is there. A
-    /// sample of a hundred files proves that it is the same directory: nine in ten have the
-    /// recorded size, time and content.
+    /// Records the new path of a root, or for the same path the new volume. A sample of a hundred
+    /// files proves that it is the same directory: at least nine in ten have the recorded size,
+    /// time and content.
     ///
     /// # Errors
-    /// [`CatalogError::OtherFiles`] where it is not; as of [`add_roots`](Self::add_roots).
+    /// [`CatalogError::OtherFiles`] if it is a different directory; as of [`add_roots`](Self::add_roots).
     pub fn relocate(
         &mut self,
         old: &Path,

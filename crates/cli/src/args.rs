@@ -127,7 +127,7 @@ pub enum Command {
     },
 }
 
-/// What to generate from this definition.
+/// Generates text from this definition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Generate {
     Man,
@@ -245,7 +245,7 @@ pub struct Sum {
 }
 
 impl Sum {
-    /// What to compute.
+    /// Returns the algorithms to compute.
     pub fn algorithms(&self) -> Algorithms {
         if self.algorithm.is_empty() {
             return self.format.unwrap_or(Kind::Gnu).algorithms();
@@ -253,11 +253,11 @@ impl Sum {
         self.algorithm.iter().copied().collect()
     }
 
-    /// The format of the list. Lines name their algorithm on demand, and where the digits do not
-    /// tell it.
+    /// Returns the format of the list. Lines name their algorithm on request, or if the number of
+    /// digits does not identify it.
     ///
     /// # Errors
-    /// There are several algorithms, and they are not to be named.
+    /// There are several algorithms, and --untagged forbids to name them.
     pub fn kind(&self) -> Result<Kind, Hinted> {
         if let Some(kind) = self.format {
             return Ok(kind);
@@ -272,7 +272,7 @@ impl Sum {
         Ok(if is_named && !self.untagged { Kind::Tag } else { Kind::Gnu })
     }
 
-    /// What the list is written with.
+    /// Returns the layout of the list.
     pub fn layout(&self) -> Layout {
         let ending = if self.zero { Ending::Nul } else { Ending::Newline };
         let dialect = Dialect::any().with_ending(ending);
@@ -399,13 +399,13 @@ pub struct Check {
 }
 
 impl Check {
-    /// Whether names are looked up in the directory of each list.
+    /// Returns whether names are looked up in the directory of each list.
     pub fn is_beside(&self) -> bool {
         self.beside || !self.side_files.is_empty()
     }
 }
 
-/// How trees are walked.
+/// The options of walks.
 #[derive(Debug, Args)]
 pub struct Walk {
     /// Skip files and directories that match GLOB.
@@ -431,7 +431,7 @@ pub struct Walk {
     pub one_file_system: bool,
 }
 
-/// How to run, whatever is done.
+/// The options of all runs.
 #[derive(Debug, Args)]
 pub struct Run {
     /// Use N threads [default: one per CPU].
@@ -475,19 +475,19 @@ pub enum When {
     Never,
 }
 
-/// The command that a word which is none may be meant for: the nearest, if at most two letters are
-/// wrong, missing, too many or in each other's places; one in a short command.
+/// Returns the command that an unknown word probably means: the most similar one, with at most two
+/// wrong, missing, additional or swapped letters, or one in a short command.
 pub fn command_like(word: &str) -> Option<String> {
     if let Some(command) = OF_CATALOG.iter().find(|command| *command == word) {
         return Some(format!("catalog {command}"));
     }
     let others = COMMANDS.iter().map(String::as_str).filter(|command| word != *command);
-    // More than one letter away from it are names of files.
+    // Words that differ in more letters are names of files.
     let is_help = word != "help" && strsim::osa_distance(word, "help") == 1;
     nearest(word, others).or_else(|| is_help.then(|| "help".to_owned()))
 }
 
-/// The verb of a command of two words that another is spelt almost like.
+/// Returns the verb of a two-word command with a similar spelling.
 pub fn verb_like(command: &str, word: &str) -> Option<String> {
     let cli = Cli::command();
     nearest(word, cli.find_subcommand(command)?.get_subcommands().map(|verb| verb.get_name()))
@@ -499,7 +499,7 @@ fn nearest<'a>(word: &str, names: impl Iterator<Item = &'a str>) -> Option<Strin
     near.min_by_key(|name| distance(name)).map(str::to_owned)
 }
 
-/// Words that somebody may guess for a command, and what to say instead.
+/// Probable guesses of commands, with the right command.
 const GUESSED: [(&[&str], &str); 10] = [
     (&["validate"], "bag validate (of a list: lanesum check LIST)"),
     (&["remove", "rm", "delete"], "forget"),
@@ -513,12 +513,12 @@ const GUESSED: [(&[&str], &str); 10] = [
     (&["list", "ls"], "status (or sum PATH, to make a list)"),
 ];
 
-/// What is to be said instead of a word that is no command, but may be guessed for one.
+/// Returns the right command for a probable guess.
 pub fn command_guessed(word: &str) -> Option<String> {
     if word == "version" {
         return Some("--version".to_owned());
     }
-    // Also as the tool of the algorithm is called.
+    // Includes the names of tools of the algorithms.
     if let Ok(algorithm) = word.strip_suffix("sum").unwrap_or(word).parse::<Algorithm>() {
         return Some(format!("-a {algorithm}"));
     }
@@ -526,12 +526,12 @@ pub fn command_guessed(word: &str) -> Option<String> {
     known.map(|&(_, command)| command.to_owned())
 }
 
-/// Whether a word is the name of a command.
+/// Returns whether a word is the name of a command.
 pub fn is_command(word: &[u8]) -> bool {
     COMMANDS.iter().any(|command| command.as_bytes() == word)
 }
 
-/// What `lanesum catalog` does beside commands of the same name.
+/// Commands of `lanesum catalog` that have the same name as other commands.
 static OF_CATALOG: LazyLock<Vec<String>> = LazyLock::new(|| {
     let cli = Cli::command();
     let catalog = cli.find_subcommand("catalog").expect("there is one");
@@ -539,8 +539,8 @@ static OF_CATALOG: LazyLock<Vec<String>> = LazyLock::new(|| {
     names.filter(|name| !COMMANDS.contains(name)).collect()
 });
 
-/// The names of the commands. Each file that is not there is held against them, and to build the
-/// definition takes longer than to find that out.
+/// The names of the commands. Each missing file is compared with them, and building the definition
+/// takes longer than finding out that it is missing.
 static COMMANDS: LazyLock<Vec<String>> = LazyLock::new(|| {
     let cli = Cli::command();
     cli.get_subcommands().map(|command| command.get_name().to_owned()).collect()

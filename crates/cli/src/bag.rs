@@ -16,10 +16,10 @@ use crate::args::{Bag, BagVerb};
 use crate::console::{Console, fail_to_write};
 use crate::hints::{self, Problem};
 
-/// Does what was asked for.
+/// Runs a command on bags.
 ///
 /// # Errors
-/// What keeps it from beginning.
+/// The command cannot start.
 pub fn run(args: Bag) -> anyhow::Result<ExitCode> {
     match args.verb {
         BagVerb::Create(args) => create::run(&args),
@@ -28,7 +28,7 @@ pub fn run(args: Bag) -> anyhow::Result<ExitCode> {
     }
 }
 
-/// Prints an error, and tells of a warning.
+/// Prints an error or a warning.
 fn tell(folder: &Path, finding: &Finding, console: &mut Console) -> io::Result<()> {
     let mut line = Vec::new();
     console.quote(&mut line, &path(folder, &finding.name));
@@ -48,14 +48,14 @@ fn tell(folder: &Path, finding: &Finding, console: &mut Console) -> io::Result<(
     Ok(())
 }
 
-/// What makes the bags: an element of their metadata.
+/// The metadata element that names this program.
 fn software() -> Element {
     let name =
         concat!("lanesum ", env!("CARGO_PKG_VERSION"), " <", env!("CARGO_PKG_REPOSITORY"), ">");
     Element::new("Bag-Software-Agent", name).expect("a line of letters")
 }
 
-/// Tells why a bag is not made or updated.
+/// Prints why a bag is not created or updated.
 fn fail(folder: &Path, error: &BagError, console: &mut Console) -> ExitCode {
     if let BagError::Findings(findings) | BagError::NotUpdated(findings) = error {
         for finding in findings {
@@ -76,7 +76,7 @@ fn fail(folder: &Path, error: &BagError, console: &mut Console) -> ExitCode {
     if matches!(error, BagError::Algorithm(_)) { ExitCode::from(2) } else { ExitCode::FAILURE }
 }
 
-/// The path of a file of this name in a bag; of the bag itself where there is no name.
+/// Returns the path of a file in a bag, or of the bag itself without a name.
 fn path(folder: &Path, name: &[u8]) -> Vec<u8> {
     let mut path = folder.as_os_str().as_bytes().to_vec();
     if !name.is_empty() {

@@ -1,4 +1,4 @@
-//! `lanesum check`: checks files against lists, and tells what came of it.
+//! `lanesum check`: checks files against lists, and prints the results.
 
 mod side_files;
 
@@ -39,7 +39,7 @@ use side_files::SideFiles;
 /// Checks the lists.
 ///
 /// # Errors
-/// What keeps it from beginning.
+/// The check cannot start.
 pub fn run(args: Check) -> anyhow::Result<ExitCode> {
     let begin = Instant::now();
     let SideFiles { lists, is_incomplete } = lists(&args)?;
@@ -88,7 +88,7 @@ pub fn run(args: Check) -> anyhow::Result<ExitCode> {
     Ok(if report.all_well() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Where results and messages go. Tells what somebody should know before anything is read.
+/// Returns the console, after messages that users need before anything is read.
 fn console(args: &Check, key_file: Option<&KeyFile>, is_typed: bool) -> anyhow::Result<Console> {
     let mut console = Console::new(b"lanesum", locale_of_process()).context("standard output")?;
     if let Some(key_file) = key_file {
@@ -103,7 +103,7 @@ fn console(args: &Check, key_file: Option<&KeyFile>, is_typed: bool) -> anyhow::
     Ok(console)
 }
 
-/// Prints what happens, to the end or until that fails.
+/// Prints all events, or stops at the first write error.
 fn print(
     check: &mut check::Check<impl Iterator<Item = List> + Send + 'static>,
     report: &mut Report<'_>,
@@ -134,13 +134,13 @@ fn options(args: &Check, key: Option<Key>) -> Options {
     options
 }
 
-/// The problem of a list whose entries have names, none of which is that of `--name`.
+/// Returns the problem of a list without the name of `--name`.
 pub fn of_no_object(name: &OsStr) -> Problem {
     Problem::new(format!("no entry has the name of --name {}", shown(name)), "leave out --name")
 }
 
 /// # Errors
-/// Names are to be looked up beside a list that is in no folder.
+/// `--beside` is given, and a list is not in a directory.
 pub fn refuse_beside_stdin(is_beside: bool, lists: &[List]) -> Result<(), Hinted> {
     if is_beside && lists.contains(&List::Stdin) {
         return Err(Hinted::new(
@@ -152,17 +152,17 @@ pub fn refuse_beside_stdin(is_beside: bool, lists: &[List]) -> Result<(), Hinted
 }
 
 /// # Errors
-/// It is no folder, so that no file would be found: told once, and not for each.
+/// The root is not a directory, so no file would be found. Reported once instead of for each file.
 fn look_at_root(root: &Path) -> io::Result<()> {
     if fs::metadata(root)?.is_dir() { Ok(()) } else { Err(Errno::NOTDIR.into()) }
 }
 
-/// What is read by this program itself.
+/// Returns the inodes that this program reads itself.
 fn paths_read(args: &Check) -> impl Iterator<Item = &Path> {
     args.lists.iter().chain(&args.key_file).map(PathBuf::as_path)
 }
 
-/// The lists in their order.
+/// Returns the lists in order.
 ///
 /// # Errors
 /// Standard output cannot be used.
@@ -179,15 +179,16 @@ fn lists(args: &Check) -> anyhow::Result<SideFiles> {
     Ok(SideFiles { lists, is_incomplete: false })
 }
 
-/// The files of the lists, for the total. None where that is unknown: a list that is no regular
-/// file gives its lines only once, and the check wants them all.
+/// Returns the files of the lists, for the total. Returns None if a list is not a regular file,
+/// because it can be read only once.
 fn files_to_count(
     lists: &[List],
     options: &Options,
 ) -> Option<impl FnOnce() -> Box<dyn Iterator<Item = PathBuf> + Send> + Send + use<>> {
     let gives_lines_again = |list: &List| match list {
         List::Stdin => false,
-        // Nor does a folder, or what is not there, but those give none to the check either.
+        // Directories and missing files cannot be read either, but the check fails for them as
+        // well.
         List::Path(path) => fs::metadata(path).map_or(true, |list| list.is_file() || list.is_dir()),
     };
     lists.iter().all(gives_lines_again).then(|| {
@@ -199,25 +200,25 @@ fn files_to_count(
     })
 }
 
-/// Prints what happens, and remembers what decides the exit code.
+/// Prints events, and collects the facts that decide the exit code.
 struct Report<'a> {
     args: &'a Check,
-    /// Reused from line to line.
+    /// Reused for each line.
     line: Vec<u8>,
     total: Tally,
-    /// Lists that could not be read, or of which nothing could be verified.
+    /// The number of lists that could not be read, or of which no file was verified.
     bad_lists: u64,
-    /// Lists without a line that says anything, among others.
+    /// The number of empty lists, if there are several lists.
     empty_lists: u64,
-    /// How the lists are read.
+    /// The options for reading lists.
     dialect: Dialect,
-    /// What lines of the list call algorithms that are not known here.
+    /// The unknown algorithms of the list.
     unknown: BTreeSet<String>,
-    /// Those of the list whose file is not there.
+    /// The missing files of the list.
     not_found: NotFound,
-    /// For how many files of the list parts of so many bytes gave the ETag.
+    /// For each part size, the number of files whose ETag it gave.
     part_sizes: BTreeMap<u64, u64>,
-    /// Whether a file of the list is called as `--name` says.
+    /// Whether the list has the file of `--name`.
     has_name: bool,
 }
 
@@ -248,10 +249,10 @@ impl<'a> Report<'a> {
             && !(self.is_strict() && self.total.malformed + self.empty_lists > 0)
     }
 
-    /// Tells how much was read by runs before, and keeps that if there is more to read.
+    /// Reports how much earlier runs have read, and keeps this if there is more to read.
     fn end_partial(&self, partial: &Partial, console: &mut Console) {
         partial.tell_taken(self.total.resumed, console);
-        // What could not be read may be there the next time.
+        // Files that could not be read may be readable the next time.
         if self.total.unreadable == 0 && self.bad_lists == 0 {
             partial.done(self.total.resumed, console);
         } else {
@@ -259,7 +260,7 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// Where the names of a list are looked up.
+    /// Returns where the names of a list are looked up.
     fn place<'list>(&self, list: &'list List) -> Lookup<'list>
     where
         'a: 'list,
@@ -267,7 +268,8 @@ impl<'a> Report<'a> {
         Lookup { list, root: self.args.root.as_deref(), is_beside: self.args.is_beside() }
     }
 
-    /// What a file is called: by its name in the list, and with --beside by where that is.
+    /// Returns the printed name of a file: the name in the list, and with --beside the directory,
+    /// too.
     fn called<'name>(&self, list: &List, name: &'name [u8]) -> Cow<'name, [u8]> {
         match list.folder().filter(|_| self.args.is_beside()) {
             Some(folder) => {
@@ -278,7 +280,7 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// This command, for a list that is put through a filter.
+    /// Returns this command, for a list that a filter converts.
     fn command(&self) -> hints::Command {
         let Check { algorithm, from, zero, strict, name, key_file, run, .. } = self.args;
         let Check { quiet, status, warn, ignore_missing, part_size, .. } = self.args;
@@ -310,7 +312,7 @@ impl<'a> Report<'a> {
         self.args.strict || self.args.key_file.is_some()
     }
 
-    /// What more than a checksum line a line has to be.
+    /// Returns an additional requirement for lines.
     fn for_key(&self) -> &'static str {
         if self.args.key_file.is_some() { " for this key" } else { "" }
     }
@@ -486,8 +488,7 @@ impl<'a> Report<'a> {
         self.doubt(list, tally, console);
     }
 
-    /// Tells of lines that may be of another algorithm than the one they were taken for, or of
-    /// another key.
+    /// Reports lines that may have a different algorithm or key.
     fn doubt(&self, list: &List, tally: &Tally, console: &mut Console) {
         if self.args.status {
             return;
@@ -499,7 +500,7 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// Tells that no list had anything to check, which must not pass for all well.
+    /// Reports that no list had entries. This must not look like success.
     fn nothing_checked(&self, lists: &[List], console: &mut Console) {
         if self.total.entries() + self.total.unknown + self.total.wrong > 0 || self.bad_lists > 0 {
             return;
@@ -510,7 +511,7 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// One line about all lists together, when there was more than one line.
+    /// Prints a summary of all lists, if there was more than one line.
     fn summary(&self, elapsed: Duration, console: &mut Console) {
         let total = &self.total;
         let lines = total.entries() - total.missing;
@@ -536,7 +537,7 @@ impl<'a> Report<'a> {
         console.message(words.as_bytes());
     }
 
-    /// All that makes the exit code 1, and what was passed over.
+    /// Returns all failures, which make the exit code 1, and the skipped lines.
     fn failures(&self) -> String {
         let total = &self.total;
         let plural = |count, one, many| if count == 1 { one } else { many };
@@ -569,7 +570,8 @@ impl<'a> Report<'a> {
     }
 }
 
-/// Of how many files the parts have so many bytes: `8MiB (3 files), 5MiB (1 file)`, the most first.
+/// Lists part sizes with their numbers of files, most frequent first: `8MiB (3 files), 5MiB (1
+/// file)`.
 pub fn in_parts(part_sizes: &BTreeMap<u64, u64>) -> String {
     let mut sizes: Vec<_> = part_sizes.iter().collect();
     sizes.sort_by_key(|&(size, count)| (Reverse(count), size));
@@ -577,7 +579,7 @@ pub fn in_parts(part_sizes: &BTreeMap<u64, u64>) -> String {
     sizes.into_iter().map(words).collect::<Vec<_>>().join(", ")
 }
 
-/// What is said of lines whose algorithms are not known here.
+/// Returns the message about lines of unknown algorithms.
 fn of_unknown(lines: u64, algorithms: &BTreeSet<String>) -> String {
     let names: Vec<_> = algorithms.iter().map(String::as_str).collect();
     let lines = counted(lines, "line", "lines");

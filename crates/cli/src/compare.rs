@@ -1,4 +1,4 @@
-//! `lanesum compare`: tells what became of each file between two lists, trees, or one of each.
+//! `lanesum compare`: prints the differences between two lists, two trees, or a list and a tree.
 
 mod form;
 
@@ -33,7 +33,7 @@ use crate::{signals, stdin};
 /// Compares the two sides.
 ///
 /// # Errors
-/// What keeps it from beginning.
+/// The comparison cannot start.
 pub fn run(args: Compare) -> anyhow::Result<ExitCode> {
     let inputs = [&args.before, &args.now].map(|path| input(path));
     if inputs.iter().all(|input| *input == Input::List(List::Stdin)) {
@@ -96,7 +96,7 @@ pub fn run(args: Compare) -> anyhow::Result<ExitCode> {
     Ok(if summary.is_all_equal() && !are_doubts { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// A folder is a tree, anything else a list.
+/// A directory is a tree, and any other file is a list.
 fn input(path: &Path) -> Input {
     match stdin::list(path) {
         List::Path(path) if path.is_dir() => Input::Tree(path),
@@ -133,7 +133,7 @@ fn options(args: &Compare) -> anyhow::Result<Options> {
     Ok(options)
 }
 
-/// Tells what in the sides could not be used; whether there is enough to go on.
+/// Reports problems of the sides. Returns whether both are usable.
 fn tell_doubts(
     args: &Compare,
     inputs: &[Input; 2],
@@ -203,7 +203,7 @@ fn tell_doubts(
     is_usable
 }
 
-/// Tells how the names of a list are taken, where there are files of them in another way too.
+/// Reports how names of a list are read, if other readings also match files.
 fn tell_other_way(list: &[u8], taken: &[u8], other: &[u8], console: &mut Console) {
     let way = |prefix: &[u8]| {
         let mut words = if prefix.is_empty() { "as written" } else { "without " }.into();
@@ -217,7 +217,7 @@ fn tell_other_way(list: &[u8], taken: &[u8], other: &[u8], console: &mut Console
     console.about(list, &words);
 }
 
-/// Tells of a list of which no digest is its file's: it may be of another algorithm, or of a key.
+/// Reports a list of which no digest matches. It may have another algorithm or key.
 fn tell_other_algorithms(
     args: &Compare,
     inputs: &[Input; 2],
@@ -242,7 +242,7 @@ fn tell_other_algorithms(
     }
 }
 
-/// Tells of a list with names of Windows, unless those of the other side are, too; whether it did.
+/// Reports a list with Windows paths, unless the other side has them, too. Returns whether it did.
 fn tell_backslashes(
     args: &Compare,
     inputs: &[Input; 2],
@@ -260,7 +260,7 @@ fn tell_backslashes(
     true
 }
 
-/// This command, with one side from standard input.
+/// Returns this command, with one side from standard input.
 fn from_stdin(args: &Compare, side: usize, console: &Console) -> String {
     let mut operands = [&args.before, &args.now].map(|path| console.shown(path));
     operands[side] = "-".to_owned();
@@ -271,8 +271,8 @@ fn from_stdin(args: &Compare, side: usize, console: &Console) -> String {
     format!("compare{}{reading} {}", options.concat(), operands.join(" "))
 }
 
-/// Tells of names that each side has alone, and which look alike: they are written in another way.
-/// That of Windows may be told already.
+/// Reports similar names that only one side has, because they are spelled differently. Windows
+/// paths may have been reported already.
 fn tell_written(
     args: &Compare,
     inputs: &[Input; 2],
@@ -295,7 +295,7 @@ fn tell_written(
     let written = |side: usize| {
         let is_there = |path: &Path| alone[1 - side].contains(path.as_os_str().as_bytes());
         let told = |name: &&[u8]| Some((Written::of(name, is_there)?, name.to_vec()));
-        // The first by its name: the same one each time.
+        // The first name in order, so that each run reports the same one.
         alone[side].iter().filter_map(told).min_by(|(_, one), (_, other)| one.cmp(other))
     };
     let lists = [0, 1].map(|side| match &inputs[side] {
@@ -318,7 +318,7 @@ fn tell_written(
     }
 }
 
-/// What was not looked at, of each side: `; skipped: 2 links in a, 1 special file in b`.
+/// Returns the skipped entries of each side: `; skipped: 2 links in a, 1 special file in b`.
 fn passed_over(inputs: &[Input; 2], differences: &Differences, console: &Console) -> String {
     let is_special = |why: &Skip| {
         matches!(
@@ -342,8 +342,8 @@ fn passed_over(inputs: &[Input; 2], differences: &Differences, console: &Console
     }
 }
 
-/// Whether names that begin so were made where the folder that is compared is seen, or with its
-/// whole path: nothing that somebody would have to be told.
+/// Returns whether a prefix comes from where the list was made, inside or outside of the directory
+/// that is compared. Then users need no message.
 fn is_of_a_folder(prefix: &[u8], inputs: &[Input; 2]) -> bool {
     let prefix = Path::new(OsStr::from_bytes(prefix));
     inputs.iter().any(|input| match input {
@@ -354,10 +354,10 @@ fn is_of_a_folder(prefix: &[u8], inputs: &[Input; 2]) -> bool {
     })
 }
 
-/// How many files are of which class, and how many bytes they have as far as that is known.
+/// The number of files in each class, and their bytes as far as they are known.
 struct Summary {
     classes: BTreeMap<Class, (u64, u64)>,
-    /// What files that are alike were compared by, the weakest of all.
+    /// The weakest basis of equal files.
     basis: Option<Basis>,
 }
 
@@ -375,7 +375,7 @@ impl Summary {
         summary
     }
 
-    /// With `--quick` all alike. A comparison of nothing is none.
+    /// With `--quick` all files are alike. Two sides without files are not equal.
     fn is_all_equal(&self) -> bool {
         let is_same = |class: &Class| matches!(class, Class::Equal | Class::Alike);
         !self.classes.is_empty() && self.classes.keys().all(is_same)

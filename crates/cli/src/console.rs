@@ -1,8 +1,8 @@
-//! Standard output and standard error, in an order that their reader can follow.
+//! Standard output and standard error, in an order that readers can follow.
 //!
-//! Everything printed is written before a message goes to standard error, and before the program
-//! waits for anything ([`Console::flush`]). On a terminal each line is written at once, since
-//! the bar may stand there.
+//! All printed lines are written before a message goes to standard error, and before the program
+//! waits ([`Console::flush`]). On a terminal, each line is written at once, because the bar may be
+//! there.
 
 use std::env;
 use std::ffi::{OsStr, OsString};
@@ -21,31 +21,31 @@ use crate::streams;
 /// The streams of the program.
 #[derive(Debug)]
 pub struct Console {
-    /// The program's name, which messages begin with.
+    /// The name of the program, with which messages begin.
     name: Vec<u8>,
     locale: Locale,
-    /// To standard output, or to a file.
+    /// Standard output, or a file.
     lines: LineWriter,
-    /// Whether lines go to a terminal, where the bar may stand.
+    /// Whether lines go to a terminal, which may have a bar.
     on_terminal: bool,
-    /// A bar to be put aside while something is written.
+    /// A bar to hide while text is written.
     bar: Option<ProgressBar>,
     message_lost: bool,
 }
 
 impl Console {
-    /// The streams of this process; messages begin with `name`.
+    /// Opens the streams of this process. Messages begin with `name`.
     ///
     /// # Errors
     ///
     /// There is no standard output.
     pub fn new(name: &[u8], locale: Locale) -> io::Result<Self> {
-        // The standard library's own keeps another buffer and writes when that is full.
+        // The standard library has an additional buffer, and writes when it is full.
         let stdout = io::stdout().as_fd().try_clone_to_owned()?;
         Ok(Self::with_output(name, locale, stdout.into()))
     }
 
-    /// The streams of this process, but lines go to a file.
+    /// Opens the streams of this process, but writes lines to a file.
     #[must_use]
     pub fn with_output(name: &[u8], locale: Locale, out: File) -> Self {
         Self {
@@ -58,33 +58,33 @@ impl Console {
         }
     }
 
-    /// Puts this bar aside whenever something is written where it stands.
+    /// Hides this bar whenever text is written to its terminal.
     pub fn set_bar(&mut self, bar: Option<ProgressBar>) {
         self.bar = bar;
     }
 
-    /// Takes the bar away, for good.
+    /// Removes the bar for good.
     pub fn remove_bar(&mut self) {
         if let Some(bar) = self.bar.take() {
             bar.finish_and_clear();
         }
     }
 
-    /// Appends a file's name as messages and results show it.
+    /// Appends a file name as messages and results show it.
     pub fn quote(&self, out: &mut Vec<u8>, name: &[u8]) {
         quote::file_name(out, name, self.locale);
     }
 
-    /// The same as text.
+    /// Returns the same as text.
     pub fn shown(&self, name: impl AsRef<OsStr>) -> String {
         quote::shown(name, self.locale)
     }
 
-    /// Prints one or several lines, which bring their endings along.
+    /// Prints one or several lines with their line ends.
     ///
     /// # Errors
     ///
-    /// These lines or some before them could not be written.
+    /// These lines or previous ones could not be written.
     pub fn line(&mut self, line: &[u8]) -> io::Result<()> {
         let Self { lines, bar, .. } = self;
         let write = |lines: &mut LineWriter| lines.push(line).and_then(|()| lines.flush());
@@ -95,11 +95,11 @@ impl Console {
         }
     }
 
-    /// Writes the lines that are not written yet. Those that cannot be are given up.
+    /// Writes the pending lines. Lines that cannot be written are dropped.
     ///
     /// # Errors
     ///
-    /// Some line could not be written, and that was not told yet.
+    /// A line could not be written, and the error was not returned yet.
     pub fn flush(&mut self) -> io::Result<()> {
         self.lines.flush()
     }
@@ -123,7 +123,7 @@ impl Console {
         self.raw_message(format!("hint: {words}\n").as_bytes());
     }
 
-    /// Prints a whole text on standard error, after the lines printed before.
+    /// Prints a text on standard error, after the lines printed before.
     pub fn raw_message(&mut self, text: &[u8]) {
         self.lines.write();
         let written = match &self.bar {
@@ -133,13 +133,12 @@ impl Console {
         self.message_lost |= written.is_err();
     }
 
-    /// Tells that somebody is to type a list.
+    /// Tells a user at a terminal to type a list.
     pub fn tell_list_is_awaited(&mut self) {
         self.message(b"reading a checksum list from standard input; Ctrl-D ends it");
     }
 
-    /// Tells whoever started the program without a word what it waits for: nothing else on a
-    /// terminal does.
+    /// Tells a user at a terminal that the program waits for input. Nothing else would show that.
     pub fn tell_who_waits(&mut self) {
         if io::stdin().is_terminal() {
             self.message(b"reading standard input; Ctrl-D ends it");
@@ -153,14 +152,14 @@ impl Console {
     }
 }
 
-/// The console for as long as it is written to. A thread that panicked with it left whole lines
-/// behind, since [`LineWriter`] holds nothing else, so they may still be written.
+/// Locks the console. A thread that panicked with the lock left only whole lines, because
+/// [`LineWriter`] holds nothing else. So they may still be written.
 pub fn lock(console: &Mutex<Console>) -> MutexGuard<'_, Console> {
     console.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Ends after lines could not be written: quietly by SIGPIPE when the reader has gone, as GNU's
-/// tools do, and with a message where that signal is ignored.
+/// Ends the program after a write error: silently by SIGPIPE if the reader has gone, as GNU tools
+/// do, or with a message if that signal is ignored.
 pub fn fail_to_write(error: &io::Error, console: &mut Console) -> ExitCode {
     streams::end_by_sigpipe(error);
     let reason = lanesum_checksum::error::message(error);
@@ -168,12 +167,12 @@ pub fn fail_to_write(error: &io::Error, console: &mut Console) -> ExitCode {
     ExitCode::FAILURE
 }
 
-/// A file's name as messages of this process show it, for errors that are told at its end.
+/// Returns a file name as messages of this process show it, for errors at the end of the process.
 pub fn shown(name: impl AsRef<OsStr>) -> String {
     quote::shown(name, locale_of_process())
 }
 
-/// The locale of this process.
+/// Returns the locale of this process.
 pub fn locale_of_process() -> Locale {
     if names_a_locale(env::var_os) && lanesum_startup::locale_is_utf8() {
         Locale::Utf8
@@ -182,8 +181,8 @@ pub fn locale_of_process() -> Locale {
     }
 }
 
-/// Whether there is a locale of characters to look for: whether the first of its three variables
-/// that says something names another one than C, which the system always has.
+/// Returns whether the environment names a locale other than C: the first of its three variables
+/// that is not empty does.
 fn names_a_locale(variable: impl Fn(&'static str) -> Option<OsString>) -> bool {
     ["LC_ALL", "LC_CTYPE", "LANG"]
         .into_iter()
@@ -207,7 +206,7 @@ mod tests {
         };
         assert!(of(["C.UTF-8", "C", "C"]));
         assert!(of(["", "de_AT.utf8@euro", "C"]));
-        // Its characters are in UTF-8, though it does not say so.
+        // Such a locale is UTF-8 without saying so.
         assert!(of(["unset", "unset", "hi_IN"]));
         assert!(!of(["C", "en_US.UTF-8", "en_US.UTF-8"]));
         assert!(!of(["unset", "POSIX", "C.UTF-8"]));

@@ -1,8 +1,7 @@
 //! `lanesum convert`: writes lists in another format.
 //!
-//! Records go through one by one. A format with a header wants to know beforehand which columns
-//! there are, so the lists are read twice for it; one that comes through a pipe is kept in a
-//! temporary file for that.
+//! Records pass through one by one. A format with a header needs to know all columns first, so the
+//! lists are read twice. A list from a pipe is kept in a temporary file for that.
 
 use std::env;
 use std::ffi::OsStr;
@@ -30,14 +29,14 @@ use crate::{failure, hints, signals, stdin};
 /// Writes the records of the lists.
 ///
 /// # Errors
-/// The first line of a list that is none, or a record that the format cannot hold. Then no file
-/// that was to be written changes.
+/// The first invalid line of a list, or a record that the format cannot hold. Then no output file
+/// changes.
 pub fn run(args: &Convert) -> anyhow::Result<ExitCode> {
     let options = options(args);
     let only = args.only.iter().copied().collect();
     let mut layout = layout(args);
     if !args.to.has_header() {
-        // What no list can have is told before any is read.
+        // Options that no list can satisfy are reported before any list is read.
         layout.algorithms = args.to.algorithms();
         args.to.writer(&layout).map_err(failure::usage)?;
     }
@@ -81,7 +80,7 @@ pub fn run(args: &Convert) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Ends where the list is not whole: what stands on standard output is whole lines.
+/// Stops if the list is incomplete. Standard output has only whole lines.
 fn no_list(
     args: &Convert,
     failure: Failure,
@@ -103,7 +102,7 @@ fn no_list(
     Err(NotPlaced::AsItWas(why)).with_context(|| shown(name))
 }
 
-/// Tells how many ETags no list of this format has.
+/// Reports how many ETags the new format cannot hold.
 fn tell_left_out(args: &Convert, etags: u64, console: &mut Console) {
     if etags == 0 {
         return;
@@ -114,7 +113,7 @@ fn tell_left_out(args: &Convert, etags: u64, console: &mut Console) {
     console.message(words.as_bytes());
 }
 
-/// Tells of which algorithms untagged lines are, where that cannot be read from them.
+/// Reports the algorithm of untagged lines, if their digits do not identify it.
 fn tell_algorithms(written: Algorithms, console: &mut Console) {
     let (by_any, keyed) = (Dialect::any(), Dialect::keyed(Algorithms::ALL));
     for algorithm in written.iter() {
@@ -127,13 +126,13 @@ fn tell_algorithms(written: Algorithms, console: &mut Console) {
     }
 }
 
-/// Whether a list of this name is a manifest, which says by its name of which algorithm it is.
+/// Returns whether a name is that of a manifest, which contains the algorithm.
 fn is_in_a_bag(list: &Path) -> bool {
     let list = List::Path(list.to_owned());
     FormatOfList::new(&list, b"", &Options::default()).folder.is_some()
 }
 
-/// Tells where the files are, which nothing in the new list does.
+/// Reports the directory of the files, which the new list does not contain.
 fn tell_folder(folder: &[u8], console: &mut Console) {
     let folder = console.shown(OsStr::from_bytes(folder));
     console.message(format!("the names are relative to {folder}").as_bytes());
@@ -161,15 +160,15 @@ fn layout(args: &Convert) -> Layout {
     layout
 }
 
-/// A list that was opened.
+/// An open list.
 pub struct Input {
     list: List,
     file: File,
-    /// What the file was then.
+    /// The state of the file at that time.
     snapshot: Snapshot,
 }
 
-/// The lists in their order. Who is to type one is told so.
+/// Returns the lists in order. If the user must type one, prints a message.
 fn inputs(args: &Convert) -> anyhow::Result<Vec<Input>> {
     let stdin_alone = [PathBuf::from("-")];
     let paths = if args.lists.is_empty() { &stdin_alone[..] } else { &args.lists };
@@ -186,7 +185,7 @@ impl Input {
     /// Opens a list.
     ///
     /// # Errors
-    /// The system's, with the name of the list.
+    /// Errors of the system, with the name of the list.
     pub fn open(list: List) -> anyhow::Result<Self> {
         let opened = list.open().and_then(|file| Snapshot::of(&file).map(|it| (file, it)));
         let (file, snapshot) = opened.with_context(|| called(&list))?;
@@ -197,10 +196,10 @@ impl Input {
         self.list == List::Stdin
     }
 
-    /// Gives the records of the list as they stand, one after another, with its format.
+    /// Returns the records of the list unchanged, one by one, with its format.
     ///
     /// # Errors
-    /// The first line that is none, with its number and the name of the list.
+    /// The first invalid line, with its number and the name of the list.
     pub fn each(
         &mut self,
         options: &Options,
@@ -216,12 +215,12 @@ impl Input {
         })
     }
 
-    /// What messages call it.
+    /// The name in messages.
     pub fn name(&self) -> String {
         called(&self.list)
     }
 
-    /// The same, to be read from its start as often as one likes.
+    /// The list, which can be read from its start any number of times.
     fn keep(mut self) -> anyhow::Result<Self> {
         if self.snapshot.is_regular() && self.file.rewind().is_ok() {
             return Ok(self);
@@ -233,8 +232,8 @@ impl Input {
         Ok(Self { file: kept, ..self })
     }
 
-    /// Gives the records of the list, one after another, as they stand; if `joins`, those about one
-    /// file that stand together as one.
+    /// Returns the records of the list one by one. With `joins`, adjacent records about one file
+    /// become one.
     fn records(
         &mut self,
         options: &Options,
@@ -250,7 +249,7 @@ impl Input {
         })?;
         let head = text.get_ref().0.get_ref();
         let mut of_list = FormatOfList::new(&self.list, head, options);
-        // Elsewhere a record has all that is known of a file.
+        // In other formats, a record has everything about a file.
         let joins = joins && of_list.format.is_of_lines();
         let mut lines = ListReader::new(text);
         let (mut last, mut waiting, mut folder) = (0, None, OneFolder::default());
@@ -297,7 +296,7 @@ impl Input {
     }
 }
 
-/// What messages call a list.
+/// Returns the name of a list in messages.
 fn called(list: &List) -> String {
     match list {
         List::Path(path) => shown(path),
@@ -305,7 +304,7 @@ fn called(list: &List) -> String {
     }
 }
 
-/// The folder that relative names of a list are in, where that is not the working directory.
+/// Returns the directory of the relative names of a list, if it is not the working directory.
 fn folder<'a>(of_list: &'a FormatOfList, working: &Path) -> Option<&'a [u8]> {
     let by_place =
         of_list.folder.as_deref().map(|folder| folder.strip_prefix(".").unwrap_or(folder));
@@ -314,7 +313,7 @@ fn folder<'a>(of_list: &'a FormatOfList, working: &Path) -> Option<&'a [u8]> {
     told.filter(|folder| !folder.is_empty() && *folder != working.as_os_str().as_bytes())
 }
 
-/// The record of a line, if it says anything.
+/// Returns the record of a line, if it has one.
 fn record(line: Line<'_>) -> anyhow::Result<Option<Record<'_>>> {
     match line {
         Line::Record { record, .. } => Ok(Some(record.with_etag_as_md5())),
@@ -325,7 +324,7 @@ fn record(line: Line<'_>) -> anyhow::Result<Option<Record<'_>>> {
     }
 }
 
-/// One record of two, where both are about one file and say different things.
+/// Joins two records if they are about the same file and have different fields.
 fn join<'a>(
     mut before: Record<'static>,
     record: Record<'a>,
@@ -369,7 +368,7 @@ fn survey(
         }
         folders.push(folder);
     }
-    // Where all relative names are in one folder, a list of hashdeep can say so.
+    // If all relative names are in one directory, a hashdeep list can contain it.
     if let [Some(folder), others @ ..] = &*folders
         && others.iter().all(|other| other.as_ref() == Some(folder))
     {
@@ -393,34 +392,34 @@ fn with_remedy(cannot: CannotHold, record: &Record<'_>) -> anyhow::Error {
     }
 }
 
-/// Those of the algorithms that are to be written.
+/// Returns the algorithms to write.
 fn wanted(only: Algorithms, algorithms: Algorithms) -> Algorithms {
     if only.is_empty() { algorithms } else { only.intersection(algorithms) }
 }
 
-/// Why there is no list.
+/// The reason why there is no list.
 enum Failure {
-    /// What stands in one cannot be read, or cannot be written.
+    /// A list cannot be read, or a record cannot be written.
     List(anyhow::Error),
-    /// The output takes no more.
+    /// A write error.
     Output(io::Error),
 }
 
 struct Printer<'run> {
     format: &'run dyn Format,
     console: &'run Mutex<Console>,
-    /// Reused from record to record.
+    /// Reused for each record.
     text: Vec<u8>,
-    /// Those that are written; all, where none were chosen.
+    /// The algorithms to write, or all if none were chosen.
     only: Algorithms,
-    /// Of the records so far.
+    /// The algorithms of the records so far.
     algorithms: Algorithms,
     is_empty: bool,
-    /// How many ETags of several parts were left out.
+    /// The number of skipped multipart ETags.
     etags: u64,
-    /// That of the relative names so far.
+    /// The directory of the relative names so far.
     folder: OneFolder,
-    /// The lists whose names are so.
+    /// The lists with such names.
     of_windows: Vec<List>,
 }
 

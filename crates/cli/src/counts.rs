@@ -1,4 +1,4 @@
-//! What was read, in words: how many files, how many bytes, and how fast.
+//! Amounts in words: the number of files and bytes, and the rate.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ pub fn files(count: u64) -> String {
     counted(count, "file", "files")
 }
 
-/// A number of what is called so if there is one, and so if there are others.
+/// Returns a number with its noun, in singular or plural.
 pub fn counted(count: u64, one: &str, many: &str) -> String {
     format!("{} {}", HumanCount(count), if count == 1 { one } else { many })
 }

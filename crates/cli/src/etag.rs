@@ -21,10 +21,10 @@ use crate::paths::{About, Paths, Trees};
 use crate::progress::Display;
 use crate::signals;
 
-/// Prints a line for each file and part size, and a message for each file that has none.
+/// Prints a line for each file and part size, and a message for each file without an ETag.
 ///
 /// # Errors
-/// What keeps it from beginning: a bad pattern, a way to read that parts do not have.
+/// The run cannot start: an invalid pattern, or a read method without support for parts.
 pub fn run(args: Etag) -> anyhow::Result<ExitCode> {
     if args.run.io == Io::Direct {
         return Err(Hinted::new("--io direct cannot read parts", "leave out --io direct").into());
@@ -73,7 +73,7 @@ pub fn run(args: Etag) -> anyhow::Result<ExitCode> {
     Ok(if printer.has_failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-/// Tells which of the sizes S3 does not take, so that it has no such ETag.
+/// Warns of part sizes that S3 does not allow, so that no object has such an ETag.
 fn warn_of_sizes(part_sizes: &[PartSize], console: &mut Console) {
     let others: Vec<_> =
         part_sizes.iter().filter(|size| !size.is_for_s3()).map(PartSize::to_string).collect();
@@ -93,8 +93,8 @@ fn paths(args: &Etag) -> Vec<PathBuf> {
     if args.paths.is_empty() { vec![PathBuf::from("-")] } else { args.paths.clone() }
 }
 
-/// A bar, but none where somebody types what is read. With several part sizes all bytes are hashed
-/// as often, which no total says.
+/// A bar, but not if the user types the input. With several part sizes all bytes are hashed several
+/// times, which no total shows.
 fn start_display(
     args: &Etag,
     paths: Vec<PathBuf>,
@@ -107,12 +107,12 @@ fn start_display(
     Display::start_unless(is_typed, args.run.progress, files)
 }
 
-/// Prints what comes of files.
+/// Prints the results of files.
 struct Printer {
     format: Gnu,
-    /// Of each part size what it is called, where there are several.
+    /// The names of the part sizes, if there are several.
     sizes: Vec<Option<String>>,
-    /// Reused from file to file.
+    /// Reused for each file.
     lines: Vec<u8>,
     has_failed: bool,
 }

@@ -1,4 +1,4 @@
-//! How the program ends when it cannot begin.
+//! The end of a program that cannot begin.
 
 use std::env;
 use std::error::Error;
@@ -16,12 +16,12 @@ use lanesum_checksum::Algorithm;
 use crate::streams::{self, WriteError};
 use crate::{args, hints};
 
-/// Wrong usage that only showed after the command line was read.
+/// A usage error that appeared after the command line was parsed.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct Usage(pub String);
 
-/// Wrong usage, with a hint for the line below.
+/// A usage error, with a hint on the next line.
 #[derive(Debug, thiserror::Error)]
 #[error("{words}")]
 pub struct Hinted {
@@ -35,7 +35,7 @@ impl Hinted {
     }
 }
 
-/// Wrong usage that a library found, with its hint if there is one.
+/// A usage error that a library found, with its hint if there is one.
 pub fn usage(error: impl Error + 'static) -> anyhow::Error {
     match hints::of_error(&error) {
         Some(hint) => Hinted::new(error.to_string(), hint).into(),
@@ -43,17 +43,17 @@ pub fn usage(error: impl Error + 'static) -> anyhow::Error {
     }
 }
 
-/// Tells an error; the exit code is 2 for wrong usage and 1 for what the system refused. Where what
-/// is printed has no reader, SIGPIPE ends the process.
+/// Prints an error. Returns the exit code: 2 for wrong usage, and 1 for errors of the system. If
+/// standard output has no reader, SIGPIPE ends the process.
 pub fn fail(error: &anyhow::Error) -> ExitCode {
     if let Some(WriteError(error)) = error.downcast_ref() {
         streams::end_by_sigpipe(error);
     }
     let reasons: Vec<_> = error.chain().map(reason).collect();
     let words = reasons.join(": ");
-    // A name that was not quoted begins no line of its own, nor moves a cursor.
+    // A name in a message must not start a new line or move the cursor.
     let words: String = words.chars().flat_map(visible).collect();
-    // Where there is no standard error, the exit code has to do.
+    // Without standard error there is only the exit code.
     let _ = writeln!(streams::stderr(), "lanesum: {words}");
     if let Some(hint) = error.chain().find_map(hints::of_error) {
         let hint: String = hint.chars().flat_map(visible).collect();
@@ -62,20 +62,19 @@ pub fn fail(error: &anyhow::Error) -> ExitCode {
     if error.is::<Usage>() || error.is::<Hinted>() { ExitCode::from(2) } else { ExitCode::FAILURE }
 }
 
-/// A character as it can stand in a message.
+/// Returns a character as messages can show it.
 fn visible(character: char) -> impl Iterator<Item = char> {
     let escaped = character.is_control().then(|| character.escape_default());
     let plain = escaped.is_none().then_some(character);
     escaped.into_iter().flatten().chain(plain)
 }
 
-/// Refuses paths that begin with a command, which stands behind its options or is misspelt: it
-/// would be taken for a file that is not there, and its lists for files to be summed. What stands
-/// behind `--` is meant for a file.
+/// Refuses paths that start with a command, which may follow its options or be misspelt. Otherwise
+/// the command would be a missing file, and its lists would be hashed as files. All paths after
+/// `--` are files.
 ///
 /// # Errors
-/// The first path is called like a command, or almost so, or as somebody may guess a command is
-/// called, and there is no such file.
+/// The first path is similar to a command or a probable guess of one, and no such file exists.
 pub fn refuse_late_command(paths: &[PathBuf]) -> Result<(), Hinted> {
     match paths.first().map(|path| path.as_os_str()) {
         Some(_) if env::args_os().any(|arg| arg == "--") => Ok(()),
@@ -96,10 +95,10 @@ pub fn refuse_late_command(paths: &[PathBuf]) -> Result<(), Hinted> {
     }
 }
 
-/// Refuses `help` behind a command, where there is no such file: it is asked for before.
+/// Refuses `help` after a command if there is no such file. The right place is before the command.
 ///
 /// # Errors
-/// That is the command line.
+/// The command line has this form.
 pub fn refuse_late_help() -> Result<(), Hinted> {
     let mut words = env::args_os().skip(1);
     let (Some(command), Some(help), None) = (words.next(), words.next(), words.next()) else {
@@ -116,10 +115,10 @@ pub fn refuse_late_help() -> Result<(), Hinted> {
     Err(Hinted::new("help: no such file", format!("lanesum help {command}")))
 }
 
-/// Refuses `audit`: two commands compare files with the catalog, and only one reads them.
+/// Refuses `audit`. Two commands compare files with the catalog, and only one reads them.
 ///
 /// # Errors
-/// That is the command.
+/// The command is `audit`.
 pub fn refuse_audit() -> Result<(), Hinted> {
     match env::args_os().nth(1) {
         Some(word) if word == "audit" => Err(Hinted {
@@ -131,11 +130,11 @@ pub fn refuse_audit() -> Result<(), Hinted> {
     }
 }
 
-/// Refuses the names of other tools, which a link may give: their callers would take MD5 for what
-/// they asked for.
+/// Refuses to run under the names of other tools, which a link may have. Callers would take MD5
+/// digests for digests of their algorithm.
 ///
 /// # Errors
-/// The program is called so.
+/// The program has such a name.
 pub fn refuse_other_name(program: &OsStr) -> anyhow::Result<()> {
     let name = Path::new(program).file_name().unwrap_or_default();
     let algorithm = match name.to_str() {
@@ -160,8 +159,8 @@ fn after_the_command(command: &str) -> String {
     format!("options follow the command: lanesum {command} ...")
 }
 
-/// What the name of a file that is not there may have been meant for: a command, behind what it is
-/// to work on.
+/// Returns the command that the name of a missing file may be, if it follows the command's
+/// operands.
 pub fn did_you_mean(name: &[u8]) -> Option<String> {
     static FIRST: LazyLock<Option<OsString>> = LazyLock::new(|| env::args_os().nth(1));
     let first = FIRST.as_ref()?;
@@ -171,28 +170,28 @@ pub fn did_you_mean(name: &[u8]) -> Option<String> {
     Some(format!("the command comes first: lanesum {command} ..."))
 }
 
-/// What a word may stand for that is no command.
+/// The possible meanings of a word that is not a command.
 fn command_meant(word: &str) -> Option<String> {
     args::command_guessed(word).or_else(|| args::command_like(word))
 }
 
-/// The words of one error, the system's own where they are the system's.
+/// Returns the text of one error; for errors of the system, the system's text.
 fn reason(error: &(dyn Error + 'static)) -> String {
     error.downcast_ref().map_or_else(|| error.to_string(), lanesum_checksum::error::message)
 }
 
-/// Prints help, the version, or what is wrong with the command line.
+/// Prints help, the version, or the usage error.
 pub fn tell(mut words: clap::Error) -> ExitCode {
-    // One that another excludes is known.
+    // An option that excludes another one is known.
     let is_known = words.kind() == clap::error::ErrorKind::ArgumentConflict;
     if let Some(ContextValue::String(option)) = words.get(ContextKind::InvalidArg) {
         if !is_known && let Some(tip) = tip(option) {
-            // What clap proposes is an option that is spelt alike, and how that one is used.
+            // clap suggests an option with similar spelling, and its usage.
             words.remove(ContextKind::SuggestedArg);
             words.remove(ContextKind::Usage);
             words.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
         } else if fs::symlink_metadata(option).is_err() {
-            // How to name a file that begins with a dash: there is none.
+            // How to name a file that begins with a dash, if there is one.
             words.remove(ContextKind::Suggested);
         }
     }
@@ -205,13 +204,13 @@ pub fn tell(mut words: clap::Error) -> ExitCode {
     let stream = if words.use_stderr() { streams::stderr() } else { streams::stdout() };
     match (stream.write_styled(&words.render()), words.exit_code()) {
         (Ok(()), 0) => ExitCode::SUCCESS,
-        // Help that does not arrive is none.
+        // Help that cannot be printed is a failure.
         (Err(error), 0) => fail(&WriteError(error).into()),
         (_, _) => ExitCode::from(2),
     }
 }
 
-/// What to say instead of a command that there is not, behind `help`, `bag` or `catalog`.
+/// Returns the hint for an unknown command after `help`, `bag` or `catalog`.
 fn tip_of_command(word: &str) -> Option<String> {
     let before = env::args_os().nth(1)?;
     let meant = match before.as_bytes() {
@@ -229,15 +228,15 @@ fn tip_of_command(word: &str) -> Option<String> {
     Some(format!("did you mean lanesum {meant}?"))
 }
 
-/// What to do instead of an option that lanesum does not have.
+/// Returns the hint for an option that lanesum does not have.
 fn tip(option: &str) -> Option<String> {
-    // An option of a command that stands behind it is none of the program's own.
+    // An option after a command is not an option of the program itself.
     let words = || env::args_os().skip(1);
     let begins_with_option = words().next().is_some_and(|word| word.as_bytes().starts_with(b"-"));
     let mut commands = words().filter(|word| args::is_command(word.as_bytes()));
     if begins_with_option && let Some(command) = commands.next() {
         let command = command.to_string_lossy();
-        // This one is of two words.
+        // This command has two words.
         let verb = if command == "catalog" { "catalog VERB" } else { &command };
         return Some(after_the_command(verb));
     }
@@ -295,13 +294,13 @@ fn tip(option: &str) -> Option<String> {
     known.map(|&(_, tip)| tip.to_owned())
 }
 
-/// Commands on directories of the catalog whose pace `limit` or `add` sets.
+/// Commands on directories of the catalog, whose speed `limit` or `add` sets.
 const OF_CATALOG: [&[u8]; 11] = [
     b"scan", b"update", b"verify", b"scrub", b"nightly", b"serve", b"status", b"report", b"pause",
     b"resume", b"catalog",
 ];
 
-/// Options of md5sum, hashdeep, RHash and their like that lanesum has no use for.
+/// Options of md5sum, hashdeep, RHash and similar tools that lanesum does not need.
 const OF_OTHERS: [(&[&str], &str); 5] = [
     (&["-c", "--check"], "'lanesum check LIST' checks lists"),
     (&["-r", "-R", "--recursive"], "directories are always read recursively: leave it out"),

@@ -1,4 +1,4 @@
-//! The man page and the shells' completions, from the definition of the command line.
+//! The man page and the completions for shells, generated from the definition of the command line.
 
 use std::io::{self, Write as _};
 use std::process::ExitCode;
@@ -9,10 +9,10 @@ use clap_complete::Shell;
 use crate::args::{Cli, Generate};
 use crate::streams::{self, WriteError};
 
-/// Prints what was asked for on standard output.
+/// Prints the requested text on standard output.
 ///
 /// # Errors
-/// Standard output's.
+/// Errors of standard output.
 pub fn generate(kind: Generate) -> anyhow::Result<ExitCode> {
     let mut text = Vec::new();
     let mut command = Cli::command();
@@ -30,7 +30,7 @@ fn complete(shell: Shell, command: &mut Command, text: &mut Vec<u8>) {
     clap_complete::generate(shell, command, "lanesum", text);
 }
 
-/// The commands, those of commands after them, by what is typed.
+/// Returns the commands and their subcommands, with the words to type.
 fn sections(command: &Command) -> Vec<(String, Command)> {
     let mut sections = Vec::new();
     for sub in command.get_subcommands().filter(|sub| !["sum", "help"].contains(&sub.get_name())) {
@@ -42,7 +42,7 @@ fn sections(command: &Command) -> Vec<(String, Command)> {
     sections
 }
 
-/// One page: the program's own sections, then a section for each command.
+/// Renders one page: the sections of the program, then a section for each command.
 fn man(command: Command, text: &mut Vec<u8>) -> io::Result<()> {
     let page = clap_mangen::Man::new(command.clone());
     page.render_title(text)?;
@@ -64,7 +64,7 @@ fn man(command: Command, text: &mut Vec<u8>) -> io::Result<()> {
         page.render_synopsis_section(&mut section)?;
         page.render_options_section(&mut section)?;
         render_blocks(&after_help.unwrap_or_default(), &mut section)?;
-        // Sections of a command are parts of its own.
+        // A command's own sections are parts of its section.
         let section = String::from_utf8_lossy(&section).replace("\n.SH ", "\n.SS ");
         let section = section.strip_prefix(".SH ").map_or(section.clone(), |s| format!(".SS {s}"));
         text.write_all(section.as_bytes())?;
@@ -74,13 +74,13 @@ fn man(command: Command, text: &mut Vec<u8>) -> io::Result<()> {
     page.render_version_section(text)
 }
 
-/// Renders the text behind the options, line for line: a section for each of its headings.
+/// Renders the text after the options line by line: a section for each heading.
 fn render_blocks(after_help: &str, text: &mut Vec<u8>) -> io::Result<()> {
     for block in after_help.split("\n\n") {
         let Some((heading, lines)) = block.trim().split_once(":\n") else { continue };
         writeln!(text, ".SH \"{}\"\n.nf", heading.to_uppercase())?;
         for line in lines.lines() {
-            // A line that begins with a point or an apostrophe would be a request.
+            // roff would take a line that begins with a point or an apostrophe for a request.
             let line = line.replace('\\', "\\e").replace('-', "\\-");
             writeln!(text, "\\&{line}")?;
         }

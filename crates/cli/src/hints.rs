@@ -18,17 +18,17 @@ use lanesum_list::start::NotAList;
 use crate::console::{Console, shown};
 use crate::failure::Hinted;
 
-/// The names of the options.
+/// The names of options in hints.
 pub const SAYS: Says =
     Says { algorithm: |it| format!("-a {it}"), key: "--key-file FILE", bagit: "--from bagit" };
 
-/// A path as the value of an option: what begins with a dash would be one itself.
+/// Returns a path as the value of an option. A path that begins with a dash needs `./`.
 pub fn value(path: &Path) -> String {
     let is_dashed = path.as_os_str().as_bytes().starts_with(b"-");
     shown(if is_dashed { Path::new(".").join(path) } else { path.to_owned() })
 }
 
-/// The options that say how the lines of a list are read, as a command line has them.
+/// Returns the options for the lines of a list, as on the command line.
 pub fn reading(algorithm: Option<Algorithm>, from: Option<Kind>, zero: bool) -> String {
     let algorithm = algorithm.map(|algorithm| format!(" -a {algorithm}"));
     let from = from.map(|from| format!(" --from {from}"));
@@ -36,29 +36,27 @@ pub fn reading(algorithm: Option<Algorithm>, from: Option<Kind>, zero: bool) -> 
     format!("{}{}{zero}", algorithm.unwrap_or_default(), from.unwrap_or_default())
 }
 
-/// A command that reads a list from standard input, as it is to be typed.
+/// A command that reads a list from standard input, for hints.
 #[derive(Clone, Debug)]
 pub struct Command {
-    /// Its name, with the options that say how lists are read, but for the folder of names.
+    /// The command with the options for reading lists, without the directory of names.
     pub words: String,
-    /// What stands for standard input: some read it without a word.
+    /// The operand for standard input. Some commands need none.
     pub operand: &'static str,
-    /// With which options `lanesum compare` with a folder does what it does, but for names; none
-    /// where it cannot.
+    /// The options with which `lanesum compare` with a directory does the same, without the
+    /// directory of names. None if it cannot.
     pub compared: Option<String>,
 }
 
 impl Command {
-    /// With the folder that names are looked up in.
+    /// The command with the directory of names.
     pub fn in_folder(&self, folder: Option<&Path>) -> String {
         let root = folder.map(|folder| format!(" --root {}", value(folder)));
         format!("{}{}{}", self.words, root.unwrap_or_default(), self.operand)
     }
 }
 
-/// A problem, and at most one hint: what the user can do.
-///
-/// As an error it makes the exit code 1.
+/// A problem with at most one hint. As an error it has exit code 1.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{words}")]
 pub struct Problem {
@@ -67,12 +65,12 @@ pub struct Problem {
 }
 
 impl Problem {
-    /// A problem with a hint.
+    /// Makes a problem with a hint.
     pub fn new(words: impl Into<String>, hint: impl Into<String>) -> Self {
         Self { words: words.into(), hint: Some(hint.into()) }
     }
 
-    /// Prints `lanesum: NAME: problem`, and the hint on a line of its own.
+    /// Prints `lanesum: NAME: problem`, and the hint on a separate line.
     pub fn print(&self, name: &[u8], console: &mut Console) {
         console.about(name, &self.words);
         if let Some(hint) = &self.hint {
@@ -87,7 +85,7 @@ impl From<Doubt> for Problem {
     }
 }
 
-/// Returns the hint for an error, if there is one. The causes of the error are not looked at.
+/// Returns the hint for an error, if there is one. Ignores the causes of the error.
 pub fn of_error(error: &(dyn Error + 'static)) -> Option<String> {
     if let Some(Hinted { hint, .. }) = error.downcast_ref() {
         return Some(hint.clone());
@@ -109,7 +107,7 @@ pub fn of_error(error: &(dyn Error + 'static)) -> Option<String> {
     hint.map(str::to_owned)
 }
 
-/// The hint for an invalid record of a list.
+/// Returns the hint for an invalid record of a list.
 pub const fn of_wrong(wrong: &Wrong) -> Option<&'static str> {
     Some(match wrong {
         Wrong::NothingInHeader => "name the columns md5, sha256 or size, or algorithm and hash",
@@ -125,7 +123,7 @@ pub const fn of_wrong(wrong: &Wrong) -> Option<&'static str> {
     })
 }
 
-/// The hint for a value that a format cannot hold.
+/// Returns the hint for a value that a format cannot hold.
 pub const fn of_cannot(cannot: &CannotHold) -> Option<&'static str> {
     Some(match cannot {
         CannotHold::NotOne(_) => "use one algorithm, or --format tag, csv or jsonl",
@@ -147,7 +145,7 @@ const fn of_journal(error: &JournalError) -> Option<&'static str> {
     })
 }
 
-/// The hint for a file without a digest.
+/// Returns the hint for a file without a digest.
 pub const fn of_file(error: &lanesum_checksum::Error) -> Option<&'static str> {
     match error {
         lanesum_checksum::Error::NoDirect => Some("leave out --io direct"),
@@ -155,7 +153,7 @@ pub const fn of_file(error: &lanesum_checksum::Error) -> Option<&'static str> {
     }
 }
 
-/// The hint for something that a walk skips.
+/// Returns the hint for an entry that a walk skips.
 pub fn of_skip(path: &Path, why: Skip) -> Option<String> {
     let repository =
         || path.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -169,7 +167,7 @@ pub fn of_skip(path: &Path, why: Skip) -> Option<String> {
     }
 }
 
-/// The hint for a bag that is not created or updated. `folder` is the bag.
+/// Returns the hint for a bag that is not created or updated. `folder` is the bag.
 pub fn of_bag(error: &BagError, folder: &Path) -> Option<String> {
     let hint = match error {
         BagError::InPayload(_) => "create the bag outside of it",
@@ -193,7 +191,7 @@ pub fn of_bag(error: &BagError, folder: &Path) -> Option<String> {
     Some(hint.to_owned())
 }
 
-/// Why a list could not be read. `command` is the command that read it.
+/// Returns the problem of a list that could not be read. `command` is the command that read it.
 pub fn of_unread(list: &List, error: &ListError, command: &str) -> Problem {
     if let ListError::NotAList(what) = error
         && let Some(filter) = what.filter()
@@ -208,7 +206,7 @@ pub fn of_unread(list: &List, error: &ListError, command: &str) -> Problem {
     }
 }
 
-/// The same, for a command that cannot be at the end of a pipeline.
+/// Like [`of_unread`], for a command that cannot be the last one of a pipeline.
 pub fn of_unread_by_itself(list: &List, error: &ListError) -> Problem {
     if let (ListError::NotAList(what), List::Path(path)) = (error, list)
         && let Some(filter) = what.filter()
@@ -224,7 +222,7 @@ pub fn of_unread_by_itself(list: &List, error: &ListError) -> Problem {
 
 const AT_REST: &str = "try again when no program writes to it";
 
-/// The hint for a list that was not read.
+/// Returns the hint for a list that was not read.
 fn of_list(error: &ListError) -> Option<String> {
     let hint = match error {
         ListError::NotAList(NotAList::NulEnded) => "use --zero",
@@ -248,12 +246,13 @@ fn is_folder(error: &ListError) -> bool {
         if error.kind() == io::ErrorKind::IsADirectory)
 }
 
-/// Of a list whose names are so, before the command that read it, which is to read it once more.
+/// Returns the problem of a list whose names are spelled in this way. `command` can read the
+/// converted list.
 pub fn of_backslashes(list: &List, command: &str) -> Problem {
     of_windows(b"", list, command)
 }
 
-/// What to do about a list with names that are written so.
+/// Returns the filter that converts the names of a list.
 pub fn of_written(written: &Written, list: &List, command: &str) -> Problem {
     let filter = match written {
         Written::Apart => "uconv -x any-nfc",
@@ -265,7 +264,7 @@ pub fn of_written(written: &Written, list: &List, command: &str) -> Problem {
     through(list, written.words(), filter, command)
 }
 
-/// Of a list whose names are those of Windows, behind this.
+/// Returns the problem of a list with Windows paths.
 fn of_windows(before: &[u8], list: &List, command: &str) -> Problem {
     let words = Written::OfWindows(Vec::new()).words();
     let is_escaped = is_escaped(list);
@@ -287,14 +286,14 @@ fn of_windows(before: &[u8], list: &List, command: &str) -> Problem {
     }
 }
 
-/// What of `sed` takes this off names, where that is simple.
+/// Returns the `sed` script that removes this prefix from names, if there is a simple one.
 fn without(before: &[u8]) -> Option<String> {
     let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b" :/_-".contains(byte);
     before.iter().all(is_plain).then(|| format!("s|{}||", String::from_utf8_lossy(before)))
 }
 
-/// Of a list with so many digests, each without a name. A single one is of the file that the list
-/// has its name from, where that is there.
+/// Returns the problem of a list of digests without names. If there is only one digest, and the
+/// list has the name of an existing file, the digest is that of this file.
 pub fn of_nameless(place: Lookup<'_>, digests: u64, command: &Command) -> Problem {
     let name = match place.list {
         List::Path(path) if digests == 1 => name_of_list(path, place.folder()),
@@ -311,8 +310,8 @@ pub fn of_nameless(place: Lookup<'_>, digests: u64, command: &Command) -> Proble
     Problem { words, hint: None }
 }
 
-/// The name of the list without its last extension, as the replacement in a script for `sed` where
-/// it can stand there as it is, and a file has it where names are looked up.
+/// Returns the name of the list without its last extension, if a file has this name and a script
+/// for `sed` can contain it unchanged.
 fn name_of_list(list: &Path, folder: Option<&Path>) -> Option<String> {
     list.extension()?;
     let name = match folder {
@@ -321,19 +320,20 @@ fn name_of_list(list: &Path, folder: Option<&Path>) -> Option<String> {
     };
     let text = name.to_str()?;
     let told = shown(&name);
-    // Quoted otherwise, it has what a shell, a terminal or a line of a list does not take.
+    // Names that need quotes are excluded: they could contain special characters of the shell, a
+    // terminal or a list line.
     let is_plain = told.trim_matches('\'') == text && !text.contains(['\\', '&', '|', '\'']);
     let is_there = folder.map_or_else(|| name.clone(), |folder| folder.join(&name)).is_file();
     (is_plain && is_there && text != "-").then(|| text.to_owned())
 }
 
-/// A filter for the lines of the list that this command reads.
+/// Returns a filter for the lines of the list that this command reads.
 fn sed(script: &str, command: &str) -> String {
     let lines = if command.contains(" --zero") { " -z" } else { "" };
     format!("sed{lines} '{script}'")
 }
 
-/// What is wrong with a list, and the filter through which it is to go before the command.
+/// Returns a problem of a list whose hint is to filter the list first.
 fn through(list: &List, words: &str, filter: &str, command: &str) -> Problem {
     let hint = match list {
         List::Stdin => format!("convert it first: {filter} | lanesum {command}"),
@@ -342,8 +342,8 @@ fn through(list: &List, words: &str, filter: &str, command: &str) -> Problem {
     Problem::new(words, hint)
 }
 
-/// Tells what names have in common that are not there, and what to do then; `entries` are those of
-/// the whole list.
+/// Prints a common cause of missing names, and a hint. `entries` is the number of entries in the
+/// whole list.
 pub fn tell(
     not_found: &NotFound,
     place: Lookup<'_>,
@@ -373,7 +373,7 @@ pub fn tell(
                 let prefix_shown = console.shown(OsStr::from_bytes(prefix));
                 let words =
                     format!("its files are in {}, without {prefix_shown}", console.shown(folder));
-                // Where the list says another folder, names are in this one.
+                // The list names a different directory than the one in which names are looked up.
                 let told_elsewhere = not_found.listed_folder().map(|_| Path::new("."));
                 let problem = match (fitting, &command.compared, without(prefix)) {
                     (Some(fitting), Some(options), _) => {
@@ -400,8 +400,8 @@ pub fn tell(
     }
 }
 
-/// `compare --strip` takes what all names begin with off them: what is told to be compared is the
-/// folder that then fits.
+/// `compare --strip` removes the common directory of all names. So the hint names the directory
+/// that then matches.
 fn compare_without(list: &List, fitting: &Path, options: &str) -> String {
     let (begin, list) = match list {
         List::Stdin => ("pipe it into ", "-".to_owned()),

@@ -1,4 +1,4 @@
-//! The key file of keyed checksums. What is in it is never printed.
+//! The key file of keyed checksums. Its contents are never printed.
 
 use std::fs::{File, Metadata};
 use std::io::{self, Read as _};
@@ -14,23 +14,23 @@ use crate::failure::Hinted;
 use crate::hints;
 use crate::stdin;
 
-/// Reading or writing by the group or by others.
+/// Permission to read or write for the group or others.
 const OPEN_TO_OTHERS: u32 = 0o066;
 
-/// A key, and what is to be said about its file.
+/// A key, and a warning about its file.
 pub struct KeyFile {
     path: PathBuf,
     pub key: Key,
-    /// The file's mode, when that lets others at it.
+    /// The mode of the file, if other users have access.
     open_mode: Option<u32>,
 }
 
 impl KeyFile {
-    /// Reads the key for the algorithms asked for; for any algorithm where none is.
+    /// Reads the key for the requested algorithms, or for any algorithm if the list is empty.
     ///
     /// # Errors
-    /// An algorithm needs a key and no file is named, or takes none and one is, or the file cannot
-    /// be read or holds no key that fits.
+    /// An algorithm needs a key but no file is given, or a file is given but no algorithm needs it,
+    /// or the file cannot be read, or has no suitable key.
     pub fn open(path: Option<&Path>, algorithms: Algorithms) -> Result<Option<Self>, Hinted> {
         let Some(path) = path else {
             return algorithms
@@ -39,7 +39,7 @@ impl KeyFile {
                 .map_or(Ok(None), |algorithm| Err(missing(algorithm)));
         };
         if let Some(unkeyed) = algorithms.iter().find(|algorithm| algorithm.key_len().is_none()) {
-            // What does not fit the key would be refused next.
+            // A key of the wrong length would be refused next.
             let key = read(path).ok().and_then(|(content, _)| Key::from_bytes(&content));
             let keyed = keyed(key.as_ref());
             let words = format!("{unkeyed} takes no key");
@@ -59,7 +59,7 @@ impl KeyFile {
         Ok(Some(Self { path: path.to_owned(), key, open_mode: open_mode(&metadata) }))
     }
 
-    /// Warns when others may read the file: their checksums would be as good as the owner's.
+    /// Warns if other users can read the file, because they could make the same checksums.
     pub fn warn(&self, console: &mut Console) {
         if let Some(mode) = self.open_mode {
             let words =
@@ -70,11 +70,11 @@ impl KeyFile {
     }
 }
 
-/// Refuses a key that comes from standard input where something else does: whoever reads first
-/// takes both.
+/// Refuses a key from standard input if another input comes from there. The first reader would take
+/// both.
 ///
 /// # Errors
-/// It does, and `shared` is what else comes from there.
+/// It does. `shared` is the other input.
 pub fn refuse_shared(path: Option<&Path>, shared: Option<&str>) -> Result<(), Hinted> {
     match (path, shared) {
         (Some(path), Some(shared)) if comes_from_there(path) => Err(Hinted::new(
@@ -88,19 +88,18 @@ pub fn refuse_shared(path: Option<&Path>, shared: Option<&str>) -> Result<(), Hi
     }
 }
 
-/// Whether a key comes from standard input; as a file, too, which would give it once more as
-/// something else.
+/// Returns whether the key comes from standard input. A path such as `/dev/stdin` counts, too.
 fn comes_from_there(key: &Path) -> bool {
     stdin::is(key) || names_standard_input(key.as_os_str().as_bytes())
 }
 
-/// The error of an algorithm that has no key.
+/// Returns the error of an algorithm without its key.
 fn missing(algorithm: Algorithm) -> Hinted {
     let holds = holds(algorithm.into());
     Hinted::new(format!("{algorithm} needs a key"), format!("--key-file FILE; {holds}"))
 }
 
-/// No more of a file than shows whether it holds a key.
+/// Reads only as much of the file as needed to see whether it has a key.
 fn read(path: &Path) -> io::Result<(Vec<u8>, Metadata)> {
     let file = File::open(path)?;
     let metadata = file.metadata()?;
@@ -109,7 +108,7 @@ fn read(path: &Path) -> io::Result<(Vec<u8>, Metadata)> {
     Ok((content, metadata))
 }
 
-/// The mode of a file that others may read or write. What a pipe says of itself tells nothing.
+/// Returns the mode of a file that other users can read or write. The mode of a pipe says nothing.
 fn open_mode(metadata: &Metadata) -> Option<u32> {
     let mode = metadata.permissions().mode() & 0o7777;
     (metadata.is_file() && mode & OPEN_TO_OTHERS != 0).then_some(mode)
@@ -123,7 +122,7 @@ fn length(bytes: usize) -> String {
     }
 }
 
-/// What a key file for these algorithms, or for any, has in it.
+/// Returns the expected contents of a key file for these algorithms, or for any.
 fn holds(algorithms: Algorithms) -> String {
     let any = Algorithm::ALL.into_iter().collect();
     let algorithms = if algorithms.is_empty() { any } else { algorithms };
@@ -141,7 +140,7 @@ fn holds(algorithms: Algorithms) -> String {
     )
 }
 
-/// How to ask for an algorithm that takes a key: this one, if there is one.
+/// Returns the option that selects an algorithm with a key: this one, if there is one.
 fn keyed(key: Option<&Key>) -> String {
     let takes_it = |algorithm: &Algorithm| match key {
         Some(key) => key.fits(*algorithm),

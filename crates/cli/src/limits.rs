@@ -1,8 +1,8 @@
-//! What a run may take of memory that is limited, by `ulimit -v` or `ulimit -d`.
+//! The limits of a run when memory is limited by `ulimit -v` or `ulimit -d`.
 //!
-//! Whatever is refused makes a run slower and never fails it. Most of what a worker takes may be
-//! refused it; but a thread that begins with the last of the addresses has none for its own first
-//! steps, and then the process ends. So there are no more threads than all fit.
+//! A refused allocation usually makes a run slower and does not fail it. But a thread that starts
+//! with the last addresses has no memory for its own first steps, and then the process ends. So
+//! there are only as many threads as fit.
 
 use std::fs;
 use std::io;
@@ -15,21 +15,21 @@ use rustix::process::{Resource, getrlimit};
 
 const MIB: u64 = 1 << 20;
 
-/// What all but the workers may take: the outcomes that wait for their turn, the jobs, the threads
-/// of the bar, of signals and of standard output.
+/// The memory for everything but the workers: waiting outcomes, jobs, and the threads of the bar,
+/// of signals and of standard output.
 const REST: u64 = 24 * MIB;
 
-/// What must be left for another thread to be started: its stack and the least that all else takes.
+/// The memory that must remain for a further thread: its stack and the minimum of everything else.
 const ENOUGH: u64 = 12 * MIB;
 
-/// Once, before there is a second thread.
+/// Called once, before there is a second thread.
 pub fn prepare() {
     if is_limited(Resource::As) || is_limited(Resource::Data) {
         lanesum_startup::keep_one_arena();
     }
 }
 
-/// How many workers there are to be, of those asked for; as of
+/// Returns the number of workers for a requested number, as in
 /// [`threads`](lanesum_checksum::engine::Options::threads), where 0 is one for each CPU.
 pub fn threads(asked: Option<usize>, io: Io) -> usize {
     let Some(left) = left() else { return asked.unwrap_or(0) };
@@ -37,8 +37,8 @@ pub fn threads(asked: Option<usize>, io: Io) -> usize {
     fitting(asked.unwrap_or_else(each_cpu), left, io)
 }
 
-/// How files are read: where memory is limited a trial of what is faster takes too much of it, and
-/// so does what is only meant to be faster where not even one worker has room for it.
+/// Returns the method to read files. If memory is limited, there is no trial of the fastest method.
+/// Methods that only improve speed are not used if there is no memory for one worker.
 pub fn way(asked: Io) -> Io {
     left().map_or(asked, |left| affordable(asked, left))
 }
@@ -47,15 +47,15 @@ fn affordable(asked: Io, left: u64) -> Io {
     match asked {
         Io::Auto => Io::Read,
         Io::Mmap | Io::Uring if left < REST + worker(asked) => Io::Read,
-        // Past the cache means that or an error.
+        // `--io direct` must bypass the cache or fail.
         _ => asked,
     }
 }
 
-/// Starts a thread that a run can do without.
+/// Starts a thread that is optional.
 ///
 /// # Errors
-/// The system refuses one, or there would be too little memory for all else.
+/// The system refuses it, or too little memory would remain.
 pub fn spawn(
     name: &str,
     work: impl FnOnce() + Send + 'static,
@@ -71,20 +71,19 @@ fn fitting(asked: usize, left: u64, io: Io) -> usize {
     asked.min(usize::try_from(fit).unwrap_or(usize::MAX)).max(1)
 }
 
-/// Bytes that a worker takes at most: its stack and that of the thread for what is read alone, the
-/// buffers of its lanes, its memory for small files, and where it reads otherwise the memory for
-/// that.
+/// Returns the maximum memory of a worker in bytes: its stack and that of the serial thread, the
+/// buffers of its lanes, its memory for small files, and that of the read method.
 const fn worker(io: Io) -> u64 {
     const USUAL: u64 = 14 * MIB;
     match io {
         Io::Auto | Io::Read => USUAL,
         Io::Direct | Io::Uring => USUAL + 10 * MIB,
-        // Mapped; and no other way takes more.
+        // Mapped windows; other methods need less.
         _ => USUAL + 32 * MIB,
     }
 }
 
-/// Bytes that the process may still take; none where there is no limit.
+/// Returns the bytes that the process may still allocate, or None without a limit.
 fn left() -> Option<u64> {
     [(Resource::As, "VmSize:"), (Resource::Data, "VmData:")]
         .into_iter()
@@ -98,10 +97,10 @@ fn is_limited(resource: Resource) -> bool {
     getrlimit(resource).current.is_some()
 }
 
-/// Bytes of this process in a line of `/proc/self/status`.
+/// Returns the bytes of this process from a line of `/proc/self/status`.
 fn memory(line: &str) -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    // About as much as it is when the process starts.
+    // About the size at the start of the process.
     in_status(&status, line).unwrap_or(16 * MIB)
 }
 

@@ -1,19 +1,19 @@
-//! Whole lines and few writes.
+//! Writes whole lines with few system calls.
 //!
-//! GNU md5sum writes each line by itself, at once: a reader sees it as soon as the file is done,
-//! and the lines of several processes that share a pipe do not mix. A write for each of 100,000
-//! small files costs more than it must, so lines are gathered here until the program has nothing
-//! else to do ([`LineWriter::write`]). A write holds whole lines and, but for a single longer line
-//! and a regular file, at most `PIPE_BUF` bytes, which a pipe takes in one piece. So no line is
-//! ever torn, not by another process that writes to the same pipe and not by a signal.
+//! GNU md5sum writes each line at once. So a reader sees it when the file is done, and lines of
+//! several processes do not mix in a pipe. With 100,000 small files, a write for each line takes
+//! too long. So this module collects lines until the program has nothing else to do
+//! ([`LineWriter::write`]). A write has whole lines and at most `PIPE_BUF` bytes, which a pipe
+//! takes in one piece. Exceptions are single longer lines, and regular files. So neither another
+//! writer to the same pipe nor a signal ever splits a line.
 
 use std::fs::File;
 use std::io::{self, Write as _};
 
-/// As many bytes as a pipe takes without mixing them with those of another writer: `PIPE_BUF`.
+/// `PIPE_BUF`: a pipe does not mix writes of up to this many bytes with those of other writers.
 const ATOMIC: usize = 4096;
 
-/// Bytes that a regular file is given at once.
+/// The number of bytes of a write to a regular file.
 const AT_ONCE: usize = 64 << 10;
 
 /// Writes lines to a file, a pipe or a terminal.
@@ -21,14 +21,14 @@ const AT_ONCE: usize = 64 << 10;
 pub struct LineWriter {
     out: File,
     pending: Vec<u8>,
-    /// As many bytes wait for company at most.
+    /// The maximum number of bytes that wait.
     most: usize,
-    /// Why lines could not be written; whoever asks next is told.
+    /// The error of a failed write, until it is returned.
     failure: Option<io::Error>,
 }
 
 impl LineWriter {
-    /// Lines to this file.
+    /// Writes lines to this file.
     #[must_use]
     pub fn to(out: File) -> Self {
         let is_regular = out.metadata().is_ok_and(|metadata| metadata.is_file());
@@ -36,11 +36,11 @@ impl LineWriter {
         Self { out, pending: Vec::with_capacity(most), most, failure: None }
     }
 
-    /// Takes one or several lines, which bring their endings along.
+    /// Takes one or several lines with their line ends.
     ///
     /// # Errors
     ///
-    /// These lines or some before them could not be written.
+    /// These lines or previous ones could not be written.
     pub fn push(&mut self, line: &[u8]) -> io::Result<()> {
         if self.pending.len() + line.len() > self.most {
             self.write();
@@ -49,17 +49,17 @@ impl LineWriter {
         self.outcome()
     }
 
-    /// Writes the lines that still wait. Those that cannot be written are given up.
+    /// Writes the waiting lines. Lines that cannot be written are dropped.
     ///
     /// # Errors
     ///
-    /// Some line could not be written, and that was not told yet.
+    /// A line could not be written, and the error was not returned yet.
     pub fn flush(&mut self) -> io::Result<()> {
         self.write();
         self.outcome()
     }
 
-    /// Writes the lines that still wait. What cannot be written is told to whoever asks next.
+    /// Writes the waiting lines. The next call returns an error.
     pub fn write(&mut self) {
         if let Err(error) = self.out.write_all(&self.pending) {
             self.failure.get_or_insert(error);

@@ -98,10 +98,10 @@ fn main() -> ExitCode {
     result.unwrap_or_else(|error| failure::fail(&error))
 }
 
-/// Every lane holds a file open; the soft limit, often 1,024, is not meant for that.
+/// Every lane has a file open. The soft limit, often 1,024, is too low for that.
 fn raise_descriptor_limit() {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     let limit = getrlimit(Resource::Nofile);
-    // Without it fewer lanes are used: nothing that would have to be reported.
+    // If this fails, fewer lanes are used. That needs no message.
     let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
 }

@@ -1,8 +1,8 @@
-//! Where a list goes: standard output, or a file that appears only when it is whole.
+//! The destination of a list: standard output, or a file that appears when it is complete.
 //!
-//! A list in a file is written beside it and takes its name in the end. That would cut a list that
-//! is there off from its other names, and lose its ACL or an owner that cannot be passed on; such a
-//! one is overwritten when the new list is whole.
+//! A list in a file is written to a temporary file, which is renamed at the end. Renaming would
+//! lose other hard links of an existing list, its ACL, or an owner that cannot be set. Such a list
+//! is overwritten in place when the new list is complete.
 
 mod existing;
 mod missing;
@@ -31,27 +31,27 @@ use existing::{Existing, Overwriting};
 pub use missing::{Gap, Missing};
 pub use partial::Partial;
 
-/// Where a list is to go. Nothing is made yet.
+/// The destination of a list, before anything is created.
 pub enum Target {
     Stdout,
-    /// Not a regular file (`/dev/null`, a FIFO), or one that somebody has open (`/dev/fd/5`):
-    /// written to as it is.
+    /// Not a regular file (`/dev/null`, a FIFO), or a descriptor of the process (`/dev/fd/5`). It
+    /// is written to directly.
     Special(File),
     /// A file, which need not exist.
     File {
-        /// As it was given.
+        /// The path as given.
         name: PathBuf,
-        /// What that leads to.
+        /// The path without links.
         path: PathBuf,
         existing: Option<Existing>,
     },
 }
 
 impl Target {
-    /// What a path leads to. Waits for the reader of a FIFO.
+    /// Returns the destination at a path. Waits for the reader of a FIFO.
     ///
     /// # Errors
-    /// The links lead in a circle, it is a folder, or what is there may not be written to.
+    /// The links form a loop, it is a directory, or it is not writable.
     pub fn of(name: Option<&Path>) -> anyhow::Result<Self> {
         let Some(name) = name.filter(|name| name.as_os_str() != "-") else {
             return Ok(Self::Stdout);
@@ -70,10 +70,10 @@ impl Target {
             return Err(Errno::ISDIR.into());
         }
         if found.is_some_and(|found| id_of_stdout().is_ok_and(|id| id == inode_of(&found))) {
-            // A socket cannot be opened once more, and a file has its place to go on.
+            // A socket cannot be opened again, and a file must keep its position.
             return Ok(Self::Stdout);
         }
-        // What is in it stays: a shell's `5>>old` wants that, and its `5>new` has left nothing.
+        // Contents are kept, because of a shell's `5>>old`. With `5>new` the file is already empty.
         let special = || File::options().append(true).open(name).map(Self::Special);
         if kind.is_some_and(|kind| kind != FileType::RegularFile) {
             return special();
@@ -87,8 +87,8 @@ impl Target {
         Ok(Self::File { name: name.to_owned(), path, existing })
     }
 
-    /// Refuses paths that lead to the target, `-` for standard input: they would be replaced by the
-    /// list that should hold them.
+    /// Refuses paths that lead to the target, `-` for standard input, because the list would
+    /// replace them.
     ///
     /// # Errors
     /// A path is the target.
@@ -113,10 +113,10 @@ impl Target {
         }
     }
 
-    /// Refuses what takes each line as it comes, where all lines are wanted or none.
+    /// Refuses targets that get each line at once, if the list must be complete or missing.
     ///
     /// # Errors
-    /// The target is such.
+    /// The target is not a file.
     pub fn refuse_half(&self, all_or_nothing: bool) -> Result<(), Usage> {
         match self {
             Self::Stdout | Self::Special(_) if all_or_nothing => {
@@ -126,11 +126,11 @@ impl Target {
         }
     }
 
-    /// Opens it for writing; nothing of what is there changes yet. Whoever `is_alone`, by a lock,
-    /// writes to a file of one name, which replaces what a process left that was killed.
+    /// Opens the target for writing, without changing it yet. With `is_alone`, by a lock, the
+    /// temporary file has a fixed name. It replaces the file of a process that was killed.
     ///
     /// # Errors
-    /// No file can be made beside the target.
+    /// No file can be created next to the target.
     pub fn open(self, is_alone: bool) -> anyhow::Result<Output> {
         match self {
             Self::Stdout => Ok(Output::Stdout),
@@ -147,13 +147,13 @@ impl Target {
 pub enum Output {
     Stdout,
     Special(File),
-    /// A temporary file, which becomes the target in the end.
+    /// A temporary file, which becomes the target at the end.
     File {
         file: File,
         temporary: TempPath,
         target: PathBuf,
         existing: Option<Existing>,
-        /// Whether the temporary file may take the target's name.
+        /// Whether the temporary file may replace the target.
         replaces: bool,
     },
 }
@@ -166,7 +166,7 @@ impl Output {
         };
         let name = target.file_name().filter(|_| is_alone);
         let (made, is_beside) = match temporary_in(folder, name) {
-            // Who may write to a file need not have a right to its folder.
+            // A user who may write to the file may not have write permission in its directory.
             Err(error) if existing.is_some() && is_denied(&error) => {
                 (temporary_in(&env::temp_dir(), None).map_err(|_| error)?, false)
             }
@@ -175,13 +175,13 @@ impl Output {
         let (file, temporary) = NamedTempFile::into_parts(made);
         let replaces = is_beside && existing.as_ref().is_none_or(|list| list.pass_on(&file));
         if !replaces {
-            // No other user reads it there.
+            // No other user can read it there.
             file.set_permissions(Permissions::from_mode(0o600))?;
         }
         Ok(Self::File { file, temporary, target, existing, replaces })
     }
 
-    /// The file to write to; `None` is standard output.
+    /// Returns the file to write to, or `None` for standard output.
     pub fn file(&self) -> io::Result<Option<File>> {
         match self {
             Self::Stdout => Ok(None),
@@ -189,7 +189,7 @@ impl Output {
         }
     }
 
-    /// The file that is to be removed when the run is interrupted.
+    /// Returns the file to remove when the run is interrupted.
     pub fn unfinished(&self) -> Option<PathBuf> {
         match self {
             Self::File { temporary, .. } => Some(temporary.to_path_buf()),
@@ -197,10 +197,10 @@ impl Output {
         }
     }
 
-    /// The files that the list goes to, which it cannot hold.
+    /// Returns the inodes of the list, which it cannot contain itself.
     ///
     /// # Errors
-    /// The system's.
+    /// Errors of the system.
     pub fn own_files(&self) -> io::Result<Vec<Inode>> {
         match self {
             Self::Stdout => {
@@ -216,15 +216,15 @@ impl Output {
         }
     }
 
-    /// Puts the list in its place: it is on the medium before its name leads to it.
+    /// Puts the list in its place. It is on the medium before the name leads to it.
     ///
     /// # Errors
-    /// What came in the way, and what became of the target.
+    /// The error, and the state of the target.
     pub fn finish(self, interruptions: &Interruptions) -> Result<(), NotPlaced> {
         self.finish_with(interruptions, File::sync_all)
     }
 
-    /// With what brings a file to the medium: from outside it cannot be seen whether it is there.
+    /// Includes the sync to the medium, which a test cannot check.
     fn finish_with(
         self,
         interruptions: &Interruptions,
@@ -238,15 +238,15 @@ impl Output {
             match (temporary.persist(&target), &existing) {
                 (Ok(()), _) => return Ok(()),
                 (Err(why), None) => return Err(NotPlaced::AsItWas(why.error)),
-                // It is a mount point, or somebody else's in a folder where only the owner may
-                // remove it.
+                // It is a mount point, or a file of another user in a directory where only the
+                // owner may remove it.
                 (Err(why), Some(_)) => why.path,
             }
         } else {
             temporary
         };
         let Some(mut existing) = existing else { return Ok(()) };
-        // An interruption waits until it is whole.
+        // An interruption waits until the file is complete.
         let mut unfinished = interruptions.hold();
         match existing.overwrite(&file) {
             Ok(()) => Ok(()),
@@ -254,7 +254,7 @@ impl Output {
             Err(Overwriting::Begun(error)) => {
                 *unfinished = None;
                 let list = temporary.to_path_buf();
-                // On this system nothing has to be done to keep it, so nothing fails.
+                // On this system there is nothing to do, so nothing fails.
                 let _ = temporary.keep();
                 Err(NotPlaced::Damaged { error, list })
             }
@@ -262,7 +262,7 @@ impl Output {
     }
 }
 
-/// Why a list is not in its place.
+/// The reason why a list is not in its place.
 #[derive(Debug, thiserror::Error)]
 pub enum NotPlaced {
     #[error("{}; the file is unchanged", message(.0))]
@@ -271,13 +271,13 @@ pub enum NotPlaced {
     Damaged { error: io::Error, list: PathBuf },
 }
 
-/// What the names of temporary files begin with.
+/// The prefix of the names of temporary files.
 const PREFIX: &str = ".lanesum-";
 
-/// Makes a file with a name that nothing has, or that of the list's own temporary file.
+/// Creates a file with a new random name, or with the name of the list's own temporary file.
 fn temporary_in(folder: &Path, list: Option<&OsStr>) -> io::Result<NamedTempFile> {
-    // Made by us, since what `tempfile` itself makes is for one user only, and its errors tell the
-    // temporary name. This has the mode of a shell's redirection: the umask takes away from it.
+    // `tempfile` creates files for one user only, and its errors name the temporary file. This file
+    // has the mode of a shell redirection, limited by the umask.
     let create = |path: &Path| File::options().read(true).write(true).create_new(true).open(path);
     let Some(list) = list else {
         return tempfile::Builder::new().prefix(PREFIX).make_in(folder, create);
@@ -291,13 +291,13 @@ fn temporary_in(folder: &Path, list: Option<&OsStr>) -> io::Result<NamedTempFile
     tempfile::Builder::new().prefix(&name).rand_bytes(0).make_in(folder, create)
 }
 
-/// Makes a file in the directory of a path, to be renamed to it. It is removed when it is dropped.
+/// Creates a file in the directory of a path, to be renamed to it. Dropping it removes it.
 pub fn temporary_beside(path: &Path) -> io::Result<NamedTempFile> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     temporary_in(folder.unwrap_or(Path::new(".")), None)
 }
 
-/// Whether somebody has no right to make a file.
+/// Returns whether the error is about missing permission to create a file.
 fn is_denied(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem)
 }
@@ -306,19 +306,19 @@ fn id_of_stdout() -> io::Result<Inode> {
     inode_of_file(io::stdout())
 }
 
-/// Whether a path can name a file: not `folder/` nor `folder/.`.
+/// Returns whether a path can name a file, unlike `folder/` or `folder/.`.
 fn is_name_of_file(path: &Path) -> bool {
     let last = path.as_os_str().as_bytes().rsplit(|&byte| byte == b'/').next();
     last.is_some_and(|last| ![&b""[..], b".", b".."].contains(&last))
 }
 
-/// What a path leads to, so that a link stays and its target is replaced or made. `None` of a link
-/// of /proc, which leads to what somebody has open, whatever its text says.
+/// Returns the target of links, so that a link stays and its target is replaced or created. Returns
+/// `None` for a link of /proc, which leads to an open file whatever its text is.
 ///
 /// # Errors
-/// The links lead in a circle.
+/// The links form a loop.
 fn behind_links(path: &Path) -> io::Result<Option<PathBuf>> {
-    /// As many as the kernel follows: `MAXSYMLINKS`.
+    /// The kernel's limit, `MAXSYMLINKS`.
     const MOST_LINKS: usize = 40;
     let mut target = path.to_owned();
     for _ in 0..=MOST_LINKS {
@@ -339,7 +339,7 @@ mod tests {
 
     use super::*;
 
-    /// A list of one line, written but not yet in its place; the target is `list` in the folder.
+    /// A list of one line, written but not yet in its place. The target is `list` in the directory.
     fn written(folder: &Path, line: &str) -> Output {
         let output = Target::of(Some(&folder.join("list"))).unwrap().open(false).unwrap();
         output.file().unwrap().expect("a file").write_all(line.as_bytes()).unwrap();

@@ -1,5 +1,4 @@
-//! The paths that `lanesum sum` is given, one after another, and what is below those that are
-//! folders.
+//! The paths that `lanesum sum` gets, one after the other, with all files below directories.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -22,34 +21,34 @@ use crate::failure::Usage;
 use crate::output::Gap;
 use crate::stdin;
 
-/// Where the paths come from.
+/// The source of the paths.
 pub enum Paths {
     Arguments(vec::IntoIter<PathBuf>),
     Names {
-        /// None after an error, which would come again.
+        /// None after an error, which would be repeated.
         names: Option<io::Split<BufReader<File>>>,
-        /// How many there were.
+        /// The number of paths so far.
         count: u64,
-        /// What their file is called.
+        /// The name of the file with the paths.
         file: PathBuf,
-        /// Whether they can be read twice.
+        /// Whether the paths can be read twice.
         is_regular: bool,
-        /// Why none of them may be standard input, if it may not.
+        /// The reason why no path may be standard input, if so.
         refusal: Option<&'static str>,
     },
 }
 
-/// Names files that a run will read, when they are asked for.
+/// Returns the files that a run will read, on request.
 pub type FilesToCount = Box<dyn FnOnce() -> Box<dyn Iterator<Item = PathBuf>> + Send>;
 
-/// A path, or why there is none, ready for a message.
+/// A path, or an error message.
 type GivenPath = Result<PathBuf, (Vec<u8>, String)>;
 
 impl Paths {
-    /// Those of the command line.
+    /// Returns the paths of the command line.
     ///
     /// # Errors
-    /// The file that names them cannot be opened.
+    /// The file with the names cannot be opened.
     pub fn of(args: &Sum) -> anyhow::Result<Self> {
         let Some(from) = &args.files0_from else {
             let stdin = || vec![PathBuf::from("-")];
@@ -74,7 +73,7 @@ impl Paths {
         Ok(Self::Names { names, count: 0, file: from.clone(), is_regular, refusal })
     }
 
-    /// Whether standard input is read.
+    /// Returns whether standard input is read.
     pub fn read_stdin(&self) -> bool {
         match self {
             Self::Arguments(paths) => paths.as_slice().iter().any(|path| path.as_os_str() == "-"),
@@ -82,12 +81,12 @@ impl Paths {
         }
     }
 
-    /// Whether nothing is named, so that standard input is read.
+    /// Returns whether there are no paths, so that standard input is read.
     pub fn reads_only_stdin(args: &Sum) -> bool {
         args.paths.is_empty() && args.files0_from.is_none()
     }
 
-    /// What comes from standard input, for the words of a message.
+    /// Returns what comes from standard input, as words of a message.
     pub fn from_stdin(args: &Sum) -> Option<&'static str> {
         match &args.files0_from {
             Some(from) => stdin::is_meant_by(from).then_some("the names come"),
@@ -99,8 +98,8 @@ impl Paths {
         }
     }
 
-    /// The files whose sizes make up the total. `None` where they are not known before the end:
-    /// what comes through a pipe comes only once.
+    /// Returns the files whose sizes make up the total, or `None` if they are unknown before the
+    /// end, because a pipe can be read only once.
     pub fn files_to_count(&self, trees: &Trees) -> Option<FilesToCount> {
         if self.read_stdin() {
             return None;
@@ -124,7 +123,7 @@ impl Paths {
         })
     }
 
-    /// Each path, or each file below it if it is a folder.
+    /// Yields each path, or each file below it if it is a directory.
     pub fn items(
         self,
         trees: &Trees,
@@ -176,22 +175,22 @@ impl Iterator for Paths {
     }
 }
 
-/// A file to be read, or why there is none. In the order of the paths.
+/// A file to read, or an error, in the order of the paths.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Item {
     pub source: Source,
     pub about: About,
 }
 
-/// What is known of an item beforehand.
+/// The known facts about an item.
 #[derive(Debug, PartialEq, Eq)]
 pub enum About {
-    /// It is no folder.
+    /// It is not a directory.
     File,
-    /// It was not looked at.
+    /// It was not examined.
     Unseen,
     Skipped(PathBuf, Skip),
-    /// What may be missing, its name, and why there is none.
+    /// A file that may be missing, its name, and the error.
     Failed(Gap, Vec<u8>, String),
 }
 
@@ -204,7 +203,7 @@ impl Item {
         Self { source: Source::Nothing, about: About::Failed(gap, name, why) }
     }
 
-    /// What was met in a tree.
+    /// An entry of a tree.
     fn met(entry: Entry) -> Self {
         match entry {
             Entry::File(path) => Self::file(Source::Regular(path)),
@@ -220,10 +219,10 @@ impl Item {
 }
 
 impl Walk {
-    /// How trees are walked.
+    /// Returns the options of walks.
     ///
     /// # Errors
-    /// A pattern is none.
+    /// A pattern is invalid.
     pub fn options(&self) -> Result<WalkOptions, Usage> {
         let mut options = WalkOptions::default();
         options.follow = self.follow;
@@ -235,14 +234,14 @@ impl Walk {
     }
 }
 
-/// How trees are walked.
+/// The options of walks.
 #[derive(Clone)]
 pub struct Trees {
     pub walk: WalkOptions,
 }
 
 impl Trees {
-    /// The files below these paths.
+    /// Yields the files below these paths.
     fn files(self, paths: impl Iterator<Item = PathBuf>) -> impl Iterator<Item = PathBuf> {
         paths.flat_map(move |path| walk::walk(&path, &self.walk)).filter_map(|entry| match entry {
             Entry::File(path) => Some(path),
@@ -250,11 +249,11 @@ impl Trees {
         })
     }
 
-    /// What is below a path, or the path itself, for a run to print.
+    /// Yields the entries below a path, or the path itself, for a run.
     pub fn items(&self, path: PathBuf) -> impl Iterator<Item = Item> + Send + use<> {
         walk::walk(&path, &self.walk).map(move |entry| match entry {
-            // An argument, whatever else it is. (Not compared as paths: their parts need not be
-            // told apart.)
+            // The argument itself, of any kind. Compares bytes instead of paths, whose parts need
+            // not be split.
             Entry::File(file) if file.as_os_str() == path.as_os_str() => {
                 Item::file(Source::Path(file))
             }
@@ -263,11 +262,11 @@ impl Trees {
     }
 }
 
-/// Whether paths are looked at before they are opened.
+/// Whether paths are examined before they are opened.
 ///
-/// With a short file a look takes almost half as long as all the rest. So there are no more of them
-/// after one that found a file. A folder that comes up then is walked when it is its turn, in a run
-/// of its own that holds up what comes after it; from then on each path is looked at.
+/// Examining a short file takes almost half as long as everything else. So after one file, the next
+/// paths are not examined. If one of them is a directory, it is walked when its turn comes, in a
+/// separate run that delays the following paths. From then on each path is examined.
 #[derive(Default)]
 pub struct Looks(AtomicU8);
 
@@ -280,13 +279,13 @@ impl Looks {
         self.0.load(Relaxed) != Self::NOT_NEEDED
     }
 
-    /// A look found a file: the next one needs none.
+    /// The path is a file, so the next one is not examined.
     fn found_file(&self) {
-        // But where they are needed for good.
+        // Unless all paths must be examined.
         let _ = self.0.compare_exchange(Self::NEEDED, Self::NOT_NEEDED, Relaxed, Relaxed);
     }
 
-    /// Without a look, it came up.
+    /// A directory that was not examined.
     pub fn found_folder(&self) {
         self.0.store(Self::NEEDED_FOR_GOOD, Relaxed);
     }

@@ -1,4 +1,4 @@
-//! The bar on standard error: bytes done of all bytes, rate, time left, files done.
+//! The progress bar on standard error: bytes done of the total, rate, time left and files done.
 
 use std::io::{self, IsTerminal as _};
 use std::path::PathBuf;
@@ -19,14 +19,14 @@ use crate::counts::files;
 use crate::limits;
 use crate::quote::Locale;
 
-/// Work that is done before this shows no bar.
+/// Work that ends earlier shows no bar.
 const PATIENCE: Duration = Duration::from_millis(400);
-/// How often the bar is drawn.
+/// The interval between updates of the bar.
 const INTERVAL: Duration = Duration::from_millis(100);
 
-/// While the whole is not known.
+/// The bar while the total is unknown.
 const UNKNOWN: &str = "{spinner} {decimal_bytes} ({decimal_bytes_per_sec}), {wide_msg}";
-/// Where a terminal has fewer columns than this, what is behind the bar would leave no room for it.
+/// With fewer columns, the text after the bar would leave no room for it.
 const LEAST_COLUMNS: u16 = 72;
 const NARROW: &str = "{decimal_bytes} of {decimal_total_bytes}, {wide_msg}";
 const BAR: &str = "{wide_bar} {decimal_bytes} of {decimal_total_bytes} \
@@ -42,21 +42,21 @@ pub struct Display {
 }
 
 impl Display {
-    /// Whether a bar is to be shown.
+    /// Returns whether to show a bar.
     fn is_shown(when: When) -> bool {
         match when {
             When::Never => false,
-            // A dumb one shows what would move its cursor.
+            // A dumb terminal would print cursor movements as text.
             When::Auto => io::stderr().is_terminal() && !console::is_dumb(),
             When::Always => true,
         }
     }
 
-    /// Begins to show how far a run is, when it is to be shown. `files` gives the files that the
-    /// run will read, for the total; `None` where they are unknown. They are looked at in a thread
-    /// of their own, once the bar is drawn. No thread, no bar.
+    /// Starts to show the progress of a run, if it is to be shown. `files` returns the files that
+    /// the run will read, for the total, or `None` if they are unknown. A separate thread examines
+    /// them after the bar is drawn. Without a thread there is no bar.
     ///
-    /// Where `is_typed`, what is read is typed on a terminal, where the bar would be in the way.
+    /// With `is_typed`, the user types the input on the terminal, where a bar would be in the way.
     pub fn start_unless<F, P>(
         is_typed: bool,
         when: When,
@@ -69,8 +69,8 @@ impl Display {
         if !Self::is_shown(when) || (is_typed && when == When::Auto) {
             return None;
         }
-        // indicatif's own stays hidden where there is no terminal. Who asks for a bar gets one, and
-        // 80 columns are assumed at its other end.
+        // indicatif shows no bar without a terminal. With `--progress always` there is a bar, with
+        // 80 columns.
         let target = ProgressDrawTarget::term_like(Box::new(Term::buffered_stderr()));
         let locale = locale_of_process();
         let bar = ProgressBar::hidden().with_style(style(UNKNOWN, locale));
@@ -90,14 +90,14 @@ impl Drop for Display {
     fn drop(&mut self) {
         drop(self.end.take());
         if let Some(thread) = self.thread.take() {
-            // It panics only if drawing does, and then there is no bar to clear.
+            // It panics only if drawing does. Then there is no bar to clear.
             let _ = thread.join();
         }
         self.bar.finish_and_clear();
     }
 }
 
-/// Takes what the run counts over into the bar until told to end.
+/// Copies the counters of the run to the bar until the end.
 fn follow<F, P>(
     bar: &ProgressBar,
     target: ProgressDrawTarget,
@@ -113,7 +113,7 @@ fn follow<F, P>(
     if !lasts(PATIENCE) {
         return;
     }
-    // Until then it is hidden, so that whoever prints beside it draws none.
+    // The bar is hidden before, so that other output does not draw it.
     bar.set_draw_target(target);
     let mut counting = Counting::Not(files);
     loop {
@@ -128,8 +128,8 @@ fn follow<F, P>(
     }
 }
 
-/// The total on its way: a look at each file. On a disk that has to seek that would cost a seek
-/// for each, so there it begins once the run has looked at all of them, and ends if it had begun.
+/// Examines each file for the total. On a disk that must seek, this would take a seek per file. So
+/// it starts there after the run has examined all files, and ends if it had started.
 enum Counting<F> {
     Not(Option<F>),
     Yes(Count),
@@ -142,7 +142,7 @@ where
 {
     fn go_on(self, progress: &Progress) -> Self {
         match (self, progress.seeks.load(Relaxed)) {
-            // Without a thread for it there is no total.
+            // Without a thread there is no total.
             (Self::Not(Some(files)), false) => {
                 Count::start(files).map_or(Self::Not(None), Self::Yes)
             }
@@ -165,13 +165,13 @@ fn totals(files: u64, bytes: u64) -> Totals {
     totals
 }
 
-/// Shows what is done, of the whole where that is known. It is not where more is done already:
-/// files grow, and those of /proc have no size.
+/// Shows the progress, with the total if it is known. If more is done than the total, it is
+/// ignored: files grow, and files in /proc have no size.
 fn draw(bar: &ProgressBar, columns: u16, locale: Locale, done: Totals, whole: Option<Totals>) {
     let whole = whole.filter(|whole| done.bytes <= whole.bytes);
     match whole {
         Some(whole) => {
-            // A terminal may be made wider or narrower meanwhile.
+            // The width of the terminal may change.
             bar.set_style(style(if columns < LEAST_COLUMNS { NARROW } else { BAR }, locale));
             bar.set_length(whole.bytes);
             let all = files(whole.files.max(done.files));
@@ -189,7 +189,7 @@ fn draw(bar: &ProgressBar, columns: u16, locale: Locale, done: Totals, whole: Op
     bar.tick();
 }
 
-/// With characters that the locale has.
+/// Uses the characters that the locale has.
 fn style(template: &str, locale: Locale) -> ProgressStyle {
     let style = ProgressStyle::with_template(template);
     let style = style.expect("the templates are right: a test draws them");
@@ -222,7 +222,7 @@ mod tests {
             assert!(known.contains("1.00 MB of 3.00 MB ("), "{known}");
             assert!(known.ends_with(" left), 3 of 9 files"), "{known}");
             assert!(shown(whole, Some(whole)).contains("3.00 MB of 3.00 MB"));
-            // It has grown, and an argument that is missing is done as well.
+            // The file has grown, and the missing argument is done as well.
             let grown = shown(totals(9, 3_000_001), Some(whole));
             assert!(!grown.contains(" of ") && !grown.contains("left"), "{grown}");
             assert!(shown(totals(10, 3_000_000), Some(whole)).contains("10 of 10 files"));
@@ -271,7 +271,7 @@ mod tests {
         assert!(!has_begun(&progress));
         progress.seeks.store(false, Relaxed);
 
-        // One that has begun ends where it would seek, but what is known stays.
+        // A total that has started stops if it would seek, but the part so far stays.
         let endless = || std::iter::repeat(PathBuf::from("/"));
         let counting = Counting::Not(Some(endless)).go_on(&progress);
         assert!(counting.count().is_some());

@@ -1,53 +1,53 @@
-//! File names as GNU coreutils shows them in messages: quoted for the shell where they need it.
+//! Quotes file names in messages for the shell, like GNU coreutils.
 //!
-//! [`file_name`] is coreutils' `quotef`, which `cksum.c`, and so md5sum, uses for every name that
-//! it prints: in results (`'a b': OK`, since 9.11), before errors of the system (`md5sum: 'a b': No
-//! such file or directory`) and for the list (`md5sum: 'a b': 3: improperly formatted MD5 checksum
-//! line`). It quotes a name with a colon, since a colon ends the name there. But for that it is
-//! what `ls --quoting-style=shell-escape` and `printf %q` show. The style that always quotes,
-//! `quote`, is used by no message that md5sum can print.
+//! [`file_name`] is `quotef` of coreutils. `cksum.c`, and so md5sum, uses it for every printed
+//! name: in results (`'a b': OK`, since 9.11), before errors of the system (`md5sum: 'a b': No such
+//! file or directory`) and for the list (`md5sum: 'a b': 3: improperly formatted MD5 checksum
+//! line`). It also quotes names with a colon, because a colon ends the name there. Otherwise the
+//! result is that of `ls --quoting-style=shell-escape` and `printf %q`. md5sum never uses `quote`,
+//! the style that always quotes.
 //!
-//! A name without special characters stays bare. Others stand in `'...'`, in which all but `'`
-//! stands for itself; what a terminal cannot show becomes `$'...'` with C's escapes; and a name
-//! whose only trouble is an apostrophe stands in `"..."`.
+//! A name without special characters is printed unchanged. Other names are in `'...'`, in which all
+//! characters except `'` are unchanged. Characters that a terminal cannot show become `$'...'` with
+//! C escapes. A name whose only special character is an apostrophe is in `"..."`.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 
 use unicode_properties::{GeneralCategory, UnicodeGeneralCategory as _};
 
-/// Which characters can be shown; the caller knows the environment.
+/// The characters that can be shown, which depend on the environment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Locale {
-    /// The C or POSIX locale: printable ASCII only.
+    /// The C or POSIX locale: only printable ASCII.
     C,
-    /// A locale in UTF-8: every assigned character that is no control character and no separator
-    /// of lines or paragraphs, as in glibc. The two may follow different versions of Unicode.
+    /// A UTF-8 locale: every assigned character except control characters and separators of lines
+    /// or paragraphs, as in glibc. The two may use different versions of Unicode.
     Utf8,
 }
 
-/// Appends a name as coreutils prints it where a colon follows.
+/// Appends a name as coreutils prints it before a colon.
 pub fn file_name(out: &mut Vec<u8>, name: &[u8], locale: Locale) {
     append(out, name, locale, name.contains(&b':'));
 }
 
-/// The same as text: what is no UTF-8 is escaped.
+/// Returns the same as text, with escapes for bytes that are not UTF-8.
 pub fn shown(name: impl AsRef<OsStr>, locale: Locale) -> String {
     let mut words = Vec::new();
     file_name(&mut words, name.as_ref().as_bytes(), locale);
     String::from_utf8_lossy(&words).into_owned()
 }
 
-/// What a character asks for.
+/// The quotes that a character needs.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Need {
-    /// Nothing: it may stand bare and in either kind of quotes.
+    /// None. It may be unquoted or in either kind of quotes.
     Nothing,
     /// Any quotes.
     Quotes,
-    /// Quotes, and those must be `'`.
+    /// Single quotes.
     SingleQuotes,
-    /// It may stand bare, but quotes, if there are some, must be `'`.
+    /// None, but other characters then need single quotes.
     BareOrSingleQuotes,
     /// An escape in `$'...'`.
     Escape,
@@ -97,7 +97,7 @@ fn append_single_quoted(out: &mut Vec<u8>, name: &[u8], locale: Locale) {
     out.push(b'\'');
 }
 
-/// Appends C's escape of a byte: a letter where there is one, else three octal digits.
+/// Appends the C escape of a byte: a letter if there is one, and otherwise three octal digits.
 fn append_escape(out: &mut Vec<u8>, byte: u8) {
     out.push(b'\\');
     match byte {
@@ -112,13 +112,13 @@ fn append_escape(out: &mut Vec<u8>, byte: u8) {
     }
 }
 
-/// The bytes of a character and what it asks for where it stands.
+/// The bytes of a character and the quotes that it needs at its position.
 struct Character<'a> {
     bytes: &'a [u8],
     need: Need,
 }
 
-/// The characters of a name; a byte that is part of none stands alone.
+/// Returns the characters of a name. An invalid byte counts as a character.
 struct Characters<'a> {
     name: &'a [u8],
     at: usize,
@@ -165,13 +165,13 @@ impl Characters<'_> {
     }
 }
 
-/// The character in UTF-8 that the bytes begin with.
+/// Returns the UTF-8 character at the start of the bytes.
 fn first_char(bytes: &[u8]) -> Option<char> {
     let chunk = bytes[..bytes.len().min(4)].utf8_chunks().next()?;
     chunk.valid().chars().next()
 }
 
-/// Whether glibc's `iswprint` holds of a character beyond ASCII in a locale of UTF-8.
+/// Returns whether `iswprint` of glibc is true for a character beyond ASCII in a UTF-8 locale.
 fn is_printable(character: char) -> bool {
     !matches!(
         character.general_category(),

@@ -1,5 +1,5 @@
-//! What an interruption leaves behind: whole lines and no half file. The program then dies of the
-//! signal, so that whoever started it, a shell with a loop for one, knows and ends as well.
+//! Handles interruptions: only whole lines and no partial files remain. The program then dies of
+//! the signal, so that its caller, for example a loop in a shell, notices and ends, too.
 
 use std::path::PathBuf;
 use std::sync::mpsc::{self, Sender};
@@ -18,42 +18,41 @@ use crate::console::{self, Console};
 use crate::output::Partial;
 use crate::{limits, stdin};
 
-/// What somebody may send to end a program, and limits of time. The others that end one tell of a
-/// fault of its own, or are not sent.
+/// Signals by which users end programs, and limits of time. Other fatal signals mean a fault of the
+/// program, or are not sent.
 const ENDING: [i32; 11] = [
     SIGHUP, SIGINT, SIGQUIT, SIGALRM, SIGTERM, SIGUSR1, SIGUSR2, SIGVTALRM, SIGPROF, SIGXCPU, SIGIO,
 ];
 
-/// How long the last lines may take. They take longer where they go to a pipe that is full; a pipe
-/// takes what the console writes whole or not at all.
+/// The time for the last lines. They take longer with a full pipe. A pipe takes each write of the
+/// console as a whole or not at all.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// Told where a run could have kept something, to go on from.
+/// The message if a run could have kept its results to continue.
 const NOTHING_KEPT: &[u8] = b"interrupted before the first file was finished; nothing is kept";
 
-/// Signals that are caught: none of them ends the program until they are handled.
+/// Caught signals, which do not end the program until they are handled.
 pub struct Caught {
     thread: Option<(Signals, Sender<Handler>)>,
     partial: Option<Partial>,
     last_words: Option<&'static str>,
 }
 
-/// From now on an interruption is kept for [`Caught::handle`].
+/// Keeps interruptions for [`Caught::handle`] from now on.
 ///
-/// Where the system gives no thread for that, or no handlers, signals end the program as they end
-/// any other.
+/// If the system refuses a thread or handlers, signals end the program as usual.
 pub fn catch() -> Caught {
     catch_while(false)
 }
 
 /// The same for a run that may read standard input.
 ///
-/// Where that stops the process, signals end it as well: a signal that is caught waits for it to go
-/// on, which it does to read again and be stopped again, before any thread has looked at the
-/// signal. `timeout` puts what it runs in the background of its terminal.
+/// If reading would stop the process, signals end it as usual. A caught signal would have to wait
+/// until the process continues. Then it would read again and be stopped again, before any thread
+/// sees the signal. For example, `timeout` runs its command in the background of the terminal.
 pub fn catch_while(reads_stdin: bool) -> Caught {
     let not_ignored = not_ignored();
-    // A limit on the size of files then is an error of a write.
+    // Then exceeding a file size limit is a write error.
     if not_ignored(&SIGXFSZ) {
         let _ = flag::register(SIGXFSZ, Arc::default());
     }
@@ -66,7 +65,7 @@ pub fn catch_while(reads_stdin: bool) -> Caught {
             handler.wait();
         }
     };
-    // The thread comes first: once a signal is caught there is no way back.
+    // The thread is started first, because catching signals cannot be undone.
     let thread = limits::spawn("signals", wait);
     let signals = thread.and_then(|_| Signals::new(ENDING.into_iter().filter(not_ignored)));
     Caught {
@@ -77,18 +76,18 @@ pub fn catch_while(reads_stdin: bool) -> Caught {
 }
 
 impl Caught {
-    /// An interruption writes what the run keeps, too.
+    /// An interruption also writes the journal of the run.
     pub fn keeping(self, partial: Option<Partial>) -> Self {
         Self { partial, ..self }
     }
 
-    /// An interruption tells this, after all else.
+    /// An interruption prints this last.
     pub fn telling(self, last_words: Option<&'static str>) -> Self {
         Self { last_words, ..self }
     }
 
-    /// From now on an interruption, also one that came before, writes the lines that are pending,
-    /// removes the unfinished file and ends the program.
+    /// From now on an interruption, or an earlier one, writes the pending lines, removes the
+    /// unfinished file and ends the program.
     pub fn handle(
         self,
         console: &Arc<Mutex<Console>>,
@@ -98,25 +97,25 @@ impl Caught {
         let Self { thread, partial, last_words } = self;
         if let Some((signals, thread)) = thread {
             let (console, unfinished) = (Arc::clone(console), interruptions.clone());
-            // The thread is there, unless it panicked.
+            // The thread exists, unless it panicked.
             let _ = thread.send(Handler { signals, console, unfinished, partial, last_words });
         }
         interruptions
     }
 }
 
-/// What an interruption would remove.
+/// The file that an interruption removes.
 #[derive(Clone, Default)]
 pub struct Interruptions(Arc<Mutex<Option<PathBuf>>>);
 
 impl Interruptions {
-    /// While this is held an interruption waits; then it removes what is in it.
+    /// An interruption waits for this lock, and then removes the file.
     pub fn hold(&self) -> MutexGuard<'_, Option<PathBuf>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// What the thread needs.
+/// The data of the thread.
 struct Handler {
     signals: Signals,
     console: Arc<Mutex<Console>>,
@@ -132,10 +131,10 @@ impl Handler {
         let (console, partial) = (Arc::clone(&self.console), self.partial.take());
         let last_words = self.last_words;
         let last_lines = move || {
-            // Whoever holds the console may wait for a pipe.
+            // The holder of the console may wait for a pipe.
             let is_kept = partial.as_ref().and_then(Partial::save);
             let mut console = console::lock(&console);
-            // There is no better moment to tell that it failed.
+            // The failure is reported now, because the process ends.
             let _ = console.flush();
             console.remove_bar();
             match (partial, is_kept) {
@@ -147,27 +146,27 @@ impl Handler {
                 console.message(words.as_bytes());
             }
             let _ = done.send(());
-            // Nothing is printed any more.
+            // Nothing is printed from now on.
             loop {
                 thread::park();
             }
         };
-        // In another thread, since this one must not wait for whoever does not read.
+        // In a separate thread, because this one must not wait for a reader.
         if thread::Builder::new().spawn(last_lines).is_ok() {
             let _ = is_done.recv_timeout(PATIENCE);
         }
         let unfinished = self.unfinished.hold();
         if let Some(path) = &*unfinished {
-            // It may be complete and renamed already.
+            // The file may be complete and renamed already.
             let _ = std::fs::remove_file(path);
         }
-        // It knows all of these signals, and returns from none.
+        // It knows all of these signals, and never returns.
         let _ = low_level::emulate_default_handler(signal);
     }
 }
 
-/// Which signals this process was not told to ignore, as `nohup` does with SIGHUP and a shell with
-/// SIGINT for what it runs in the background.
+/// Returns the signals that this process does not ignore. `nohup` lets it ignore SIGHUP, and a
+/// shell SIGINT in background processes.
 fn not_ignored() -> impl Fn(&i32) -> bool {
     let ignored = std::fs::read_to_string("/proc/self/status")
         .ok()
@@ -176,7 +175,7 @@ fn not_ignored() -> impl Fn(&i32) -> bool {
     move |signal| ignored & (1 << (signal - 1)) == 0
 }
 
-/// The mask of ignored signals in a `/proc/PID/status`, bit 0 for signal 1.
+/// Returns the mask of ignored signals in `/proc/PID/status`, with bit 0 for signal 1.
 fn mask(status: &str) -> Option<u64> {
     let digits = status.lines().find_map(|line| line.strip_prefix("SigIgn:"))?;
     u64::from_str_radix(digits.trim(), 16).ok()

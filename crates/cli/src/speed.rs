@@ -1,4 +1,4 @@
-//! `lanesum speed`: what each instruction set and algorithm does on this machine.
+//! `lanesum speed`: the speed of each instruction set and algorithm on this machine.
 
 use std::hint::black_box;
 use std::io::{self, Write};
@@ -10,19 +10,19 @@ use lanesum_md5::{Backend, Lanes, md5};
 
 use crate::streams::{self, WriteError};
 
-/// Bytes of a stream.
+/// The length of a stream in bytes.
 const LENGTH: usize = 16 << 10;
-/// Bytes of one input, with what they are called.
+/// The lengths of single inputs in bytes, with their names.
 const LENGTHS: [(usize, &str); 2] = [(16 << 10, "16 KiB"), (1 << 20, "1 MiB")];
-/// Numbers of streams side by side.
+/// The numbers of parallel streams.
 const STREAMS: [usize; 8] = [1, 2, 4, 8, 16, 32, 48, 64];
-/// How long one figure is measured: long enough for the clock of the CPU to rise.
+/// The time of a measurement: long enough for the CPU to raise its clock.
 const PATIENCE: Duration = Duration::from_millis(100);
 
-/// Prints two tables of GB/s: MD5 with each instruction set, and each algorithm.
+/// Prints two tables of GB/s: MD5 by instruction set, and each algorithm.
 ///
 /// # Errors
-/// Standard output's.
+/// Errors of standard output.
 pub fn run() -> anyhow::Result<ExitCode> {
     let mut out = io::LineWriter::new(streams::stdout());
     let tables = backends(&mut out, PATIENCE).and_then(|()| algorithms(&mut out, PATIENCE));
@@ -30,7 +30,7 @@ pub fn run() -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// A line for each instruction set, a column for each number of streams.
+/// Prints a line for each instruction set, with a column for each number of streams.
 fn backends(out: &mut impl Write, patience: Duration) -> io::Result<()> {
     writeln!(out, "MD5 of streams of 16 KiB on one core, GB/s:\n")?;
     write!(out, "{:>12}", "streams")?;
@@ -56,7 +56,7 @@ fn backends(out: &mut impl Write, patience: Duration) -> io::Result<()> {
     writeln!(out, "\none stream without lanes: {alone:.2}; the best here: {}", Backend::best())
 }
 
-/// A line for each algorithm as it goes through one input alone, a column for each length.
+/// Prints a line for each algorithm with a single input, with a column for each length.
 fn algorithms(out: &mut impl Write, patience: Duration) -> io::Result<()> {
     writeln!(out, "\nOne input on one core, GB/s:\n")?;
     write!(out, "{:>16}", "")?;
@@ -65,7 +65,7 @@ fn algorithms(out: &mut impl Write, patience: Duration) -> io::Result<()> {
     }
     writeln!(out)?;
     let input = vec![1; LENGTHS[LENGTHS.len() - 1].0];
-    // Any key does; without one BLAKE3 is the hash that `-a blake3` is.
+    // Any key works. Without a key, BLAKE3 is the hash of `-a blake3`.
     let key = Key::from_bytes(&[2; 16]).expect("16 bytes are a key");
     for algorithm in Algorithm::ALL {
         write!(out, "{:>16}", algorithm.name())?;
@@ -96,7 +96,7 @@ fn hash(backend: Backend, messages: &[Vec<u8>]) {
     }
 }
 
-/// The best rate in GB/s (10^9 bytes a second) of some rounds, at least one.
+/// Returns the best rate in GB/s (10^9 bytes per second) of several rounds, at least one.
 fn rate(patience: Duration, bytes: usize, mut work: impl FnMut()) -> f64 {
     let begin = Instant::now();
     let mut best = Duration::MAX;
@@ -115,7 +115,7 @@ fn rate(patience: Duration, bytes: usize, mut work: impl FnMut()) -> f64 {
 mod tests {
     use super::*;
 
-    /// The first word of each line that goes on with so many figures.
+    /// Returns the first word of each line that continues with this many figures.
     fn names(text: &[u8], figures: usize) -> Vec<String> {
         let lines = str::from_utf8(text).unwrap().lines();
         let lines = lines.map(|line| line.split_whitespace().collect::<Vec<_>>());

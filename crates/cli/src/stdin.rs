@@ -1,4 +1,4 @@
-//! Standard input, which some inputs share by mistake.
+//! Standard input that several inputs share by mistake.
 
 use std::io::{self, IsTerminal as _};
 use std::path::Path;
@@ -10,18 +10,18 @@ use rustix::fs::{FileType, Stat, fstat, stat};
 use rustix::process::getpgrp;
 use rustix::termios::tcgetpgrp;
 
-/// Whether a path leads to what standard input is, where that gives its bytes only once:
-/// `/dev/stdin` and its like when it is a pipe, a socket or a terminal. What reads such a path
-/// takes from whoever reads standard input.
+/// Returns whether a path leads to standard input and its bytes can be read only once. This is
+/// `/dev/stdin` or similar if it is a pipe, a socket or a terminal. A reader of such a path takes
+/// bytes from the other reader.
 pub fn is(path: &Path) -> bool {
     let Ok(stdin) = fstat(io::stdin()) else { return false };
-    // Not /dev/null, which anybody may read as often as they like.
+    // /dev/null may be read any number of times.
     let gives_once = gives_once(&stdin) || io::stdin().is_terminal();
     gives_once && stat(path).is_ok_and(|there| inode_of(&there) == inode_of(&stdin))
 }
 
-/// What gives its bytes only once and is read by this program itself: standard input where
-/// `stdin_is`, and what the paths lead to. No file can come from there.
+/// Returns the inodes of inputs that can be read only once and that the program reads itself:
+/// standard input with `stdin_is`, and the targets of the paths. No file can come from there.
 pub fn taken<'a>(stdin_is: bool, paths: impl Iterator<Item = &'a Path>) -> Vec<Inode> {
     let stdin = stdin_is.then(|| fstat(io::stdin()).ok()).flatten();
     let others = paths.filter_map(|path| stat(path).ok()).filter(gives_once);
@@ -32,17 +32,18 @@ fn gives_once(stat: &Stat) -> bool {
     matches!(FileType::from_raw_mode(stat.st_mode), FileType::Fifo | FileType::Socket)
 }
 
-/// Whether reading it would stop this process: it is a terminal in whose background that is.
+/// Returns whether reading it would stop this process, because it is in the background of the
+/// terminal.
 pub fn would_stop() -> bool {
     tcgetpgrp(io::stdin()).is_ok_and(|foreground| foreground != getpgrp())
 }
 
-/// The list that an argument names.
+/// Returns the list for an argument.
 pub fn list(argument: &Path) -> List {
     if is_meant_by(argument) { List::Stdin } else { List::Path(argument.to_owned()) }
 }
 
-/// Whether an argument stands for standard input, by its name or by where it leads.
+/// Returns whether an argument means standard input, by its name or its target.
 pub fn is_meant_by(argument: &Path) -> bool {
     argument == Path::new("-") || is(argument)
 }

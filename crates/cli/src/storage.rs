@@ -1,4 +1,4 @@
-//! `lanesum speed PATH`: how the storage of a path likes to be read.
+//! `lanesum speed PATH`: how to read the storage of a path fastest.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Write as _};
@@ -20,13 +20,13 @@ use crate::counts::{self, bytes_in};
 use crate::limits;
 use crate::streams::{self, WriteError};
 
-/// How long files are read at most.
+/// The maximum time for reading files.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Reads what lies at these paths, and prints what that told of its storage.
+/// Reads the files at these paths, and prints the facts about their storage.
 ///
 /// # Errors
-/// Standard output's.
+/// Errors of standard output.
 pub fn run(paths: &[PathBuf]) -> anyhow::Result<ExitCode> {
     let progress = Arc::new(Progress::default());
     let mut options = engine::Options::default();
@@ -55,7 +55,7 @@ pub fn run(paths: &[PathBuf]) -> anyhow::Result<ExitCode> {
     }
     let time = begin.elapsed();
     let media = run.media();
-    // What is read of the last files counts, though they are not done.
+    // Bytes of unfinished files count, too.
     let bytes = progress.bytes.load(Ordering::Relaxed);
     drop(run);
     if bytes == 0 {
@@ -68,14 +68,14 @@ pub fn run(paths: &[PathBuf]) -> anyhow::Result<ExitCode> {
     Ok(if failed > 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-/// What a walk has found.
+/// An entry of a walk.
 struct Found {
     path: PathBuf,
-    /// Why it cannot be read, as far as that is known.
+    /// The read error, if it is known.
     error: Option<Error>,
 }
 
-/// A job for each file, which is dropped from the cache when its job is given out.
+/// Yields a job for each file, which is dropped from the cache at that moment.
 fn jobs(paths: Vec<PathBuf>) -> impl Iterator<Item = Job<Found>> + Send {
     let options = WalkOptions::default();
     let entries = paths.into_iter().flat_map(move |path| walk(&path, &options));
@@ -94,23 +94,23 @@ fn jobs(paths: Vec<PathBuf>) -> impl Iterator<Item = Job<Found>> + Send {
     })
 }
 
-/// Forgets what the cache holds of a file, as far as that is on its medium already.
+/// Drops a file from the cache, as far as its data are on the medium.
 ///
 /// # Errors
-/// The system's, and that it is no regular file.
+/// Errors of the system, or the file is not regular.
 fn drop_from_cache(path: &Path) -> io::Result<()> {
     if !path.metadata()?.is_file() {
         return Err(io::Error::new(ErrorKind::InvalidInput, "not a regular file, skipped"));
     }
-    // Where that is not possible, the files come from the cache, which is told then; or it may not
-    // be read, which is told when it is.
+    // If that is impossible, the file comes from the cache, which the report says. If it is
+    // unreadable, the read reports that.
     if let Ok(file) = File::open(path) {
         let _ = fadvise(&file, 0, None, Advice::DontNeed);
     }
     Ok(())
 }
 
-/// What is told of so many files and bytes that were read in this time.
+/// Returns the report for this number of files and bytes, read in this time.
 fn words(files: u64, bytes: u64, time: Duration, media: &Media) -> String {
     let mut words = format!("{}, {}\n", counts::files(files), bytes_in(bytes, time));
     if !media.were_read {

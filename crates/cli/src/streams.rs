@@ -1,5 +1,5 @@
-//! Standard output and standard error as they are: the standard library's own take what is written
-//! to one that is closed for written.
+//! Standard output and standard error without the standard library, which ignores errors of closed
+//! streams.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -9,7 +9,7 @@ use rustix::fd::{AsFd, BorrowedFd};
 use signal_hook::consts::SIGPIPE;
 use signal_hook::low_level::emulate_default_handler;
 
-/// One of them, without a buffer.
+/// One of the streams, without a buffer.
 #[derive(Clone, Copy, Debug)]
 pub struct Stream(BorrowedFd<'static>);
 
@@ -32,10 +32,10 @@ impl Write for Stream {
 }
 
 impl Stream {
-    /// Writes a text of clap's, with its colours where a terminal shows them.
+    /// Writes a text of clap, with colours on a terminal.
     ///
     /// # Errors
-    /// The system's.
+    /// Errors of the system.
     pub fn write_styled(self, text: &clap::builder::StyledStr) -> io::Result<()> {
         let file = File::from(self.0.as_fd().try_clone_to_owned()?);
         write!(anstream::AutoStream::auto(file), "{}", text.ansi())
@@ -47,11 +47,11 @@ impl Stream {
 #[error("write error")]
 pub struct WriteError(#[from] pub io::Error);
 
-/// Ends the process by SIGPIPE where the reader has gone, as the signal itself would have: unless
-/// whoever started the process had it ignored, and so wants to be told.
+/// Ends the process by SIGPIPE if the reader has gone, unless the caller of the program ignores
+/// SIGPIPE, because it expects an error then.
 pub fn end_by_sigpipe(error: &io::Error) {
     if error.kind() == io::ErrorKind::BrokenPipe && !sigpipe_was_ignored() {
-        // Returns only if the signal could not be raised; then it is told as well.
+        // Returns only if the signal could not be raised. Then the error is printed as well.
         let _ = emulate_default_handler(SIGPIPE);
     }
 }

@@ -32,10 +32,10 @@ use crate::signals::{self, Interruptions};
 use crate::stdin;
 use side_files::SideFiles;
 
-/// Prints a line for each file and algorithm, and a message for each file that has none.
+/// Prints a line for each file and algorithm, and a message for each file that cannot be hashed.
 ///
 /// # Errors
-/// What keeps it from beginning: a bad pattern, an output that cannot be made.
+/// The run cannot start: an invalid pattern, or an output that cannot be created.
 pub fn run(args: Sum) -> anyhow::Result<ExitCode> {
     let format = format(&args)?;
     if args.side_files && Paths::reads_only_stdin(&args) {
@@ -95,7 +95,7 @@ pub fn run(args: Sum) -> anyhow::Result<ExitCode> {
     ended.map(|(Ended::Listed(code) | Ended::NoList(code))| code)
 }
 
-/// Tells how many links in trees lead to what the list may lack.
+/// Reports the number of links in trees, which the list may lack.
 fn report_links(links: u64, console: &mut Console) {
     if links > 0 {
         console.message(format!("skipped {}", counted(links, "link", "links")).as_bytes());
@@ -115,17 +115,17 @@ fn end_side_files(written: &SideFiles, printed: &Printed, console: &mut Console)
 
 /// How a run ended.
 enum Ended {
-    /// The list is where it was to go.
+    /// The list is at its destination.
     Listed(ExitCode),
     NoList(ExitCode),
 }
 
-/// What is read before the files.
+/// Inputs that are read before the files.
 fn read_before(args: &Sum) -> impl Iterator<Item = &Path> + Clone {
     [&args.key_file, &args.files0_from].into_iter().filter_map(|path| path.as_deref())
 }
 
-/// All that the output must not overwrite.
+/// The files that the output must not overwrite.
 fn inputs(args: &Sum) -> impl Iterator<Item = &Path> {
     let alone = Paths::reads_only_stdin(args).then_some(Path::new("-"));
     args.paths.iter().map(PathBuf::as_path).chain(read_before(args)).chain(alone)
@@ -139,13 +139,13 @@ fn console(output: &Output) -> anyhow::Result<Console> {
     })
 }
 
-/// A bar, but none where somebody types what is read.
+/// A bar, but not if the user types the input.
 fn start_display(when: When, paths: &Paths, trees: &Trees) -> Option<Display> {
     let is_typed = paths.read_stdin() && io::stdin().is_terminal();
     Display::start_unless(is_typed, when, || paths.files_to_count(trees))
 }
 
-/// Puts the list in its place, and tells what is missing in it.
+/// Puts the list in its place, and reports missing files.
 fn end(
     args: &Sum,
     printed: Printed,
@@ -193,7 +193,7 @@ fn end(
 }
 
 impl Run {
-    /// How the engine runs.
+    /// Returns the options of the engine.
     pub fn engine(&self, display: Option<&Display>) -> engine::Options {
         let mut options = engine::Options::default();
         options.threads = limits::threads(self.jobs, self.io);
@@ -205,16 +205,16 @@ impl Run {
     }
 }
 
-/// What came of printing.
+/// The result of printing.
 struct Printed {
     missing: Missing,
-    /// Whether there was no line.
+    /// Whether there were no lines.
     is_empty: bool,
-    /// Of writing.
+    /// A write error.
     outcome: io::Result<()>,
 }
 
-/// Prints what comes of items.
+/// Prints the outcomes of items.
 struct Printer<'run> {
     trees: &'run Trees,
     algorithms: Algorithms,
@@ -224,25 +224,25 @@ struct Printer<'run> {
     side_files: Option<SideFiles>,
     looks: Arc<Looks>,
     journal: Option<Arc<Journal>>,
-    /// How many files were not read again, since the journal knew them.
+    /// The number of files that the journal knew, so that they were not read again.
     taken: u64,
-    /// How many links were passed over.
+    /// The number of skipped links.
     links: u64,
     console: &'run Mutex<Console>,
-    /// Whether somebody who sees the list may wonder why it is not in it.
+    /// Whether a reader of the list may expect the list itself in it.
     tells_own_output: bool,
     /// Whether names are read from a file, each ended by NUL.
     names_end_with_nul: bool,
-    /// A piece of the list; reused from file to file.
+    /// A piece of the list, reused for each file.
     text: Vec<u8>,
     printed: Printed,
 }
 
-/// What a job is about.
+/// The context of a job.
 enum Task {
     Item(About),
-    /// A run before this one hashed it, and it did not change since. In a box: this is rare, and
-    /// every task is moved several times.
+    /// An earlier run hashed it, and it is unchanged. Boxed, because this is rare and tasks are
+    /// moved several times.
     Known(Box<(Source, Hashed)>),
 }
 
@@ -338,8 +338,8 @@ impl<'run> Printer<'run> {
             }
         };
         match error {
-            // What somebody asked for by its name, and what a reader of the list on standard output
-            // may miss. In a tree the list itself is met by chance.
+            // A name that the user gave, which a reader of the list on standard output may miss. In
+            // a tree the list itself is found by chance.
             Error::OwnOutput if is_named || self.tells_own_output => {
                 console().about(&name, &error.to_string());
             }
@@ -393,7 +393,7 @@ impl<'run> Printer<'run> {
         Problem { words, hint }.print(name, &mut console::lock(self.console));
     }
 
-    /// Prints a piece of the list, unless one before could not be printed.
+    /// Prints a piece of the list, unless a previous one failed.
     fn append(&mut self, make: impl FnOnce(&dyn Format, &mut Vec<u8>)) {
         self.text.clear();
         make(self.format, &mut self.text);
@@ -406,10 +406,10 @@ impl<'run> Printer<'run> {
         }
     }
 
-    /// Prints a folder that came up among files, in a run of its own.
+    /// Prints a directory that appeared among files, in a separate run.
     fn walk(&mut self, path: PathBuf) {
         if let Some(progress) = &self.options.progress {
-            // As a file.
+            // Like a file.
             progress.files.fetch_sub(1, Relaxed);
         }
         self.print(self.trees.items(path));
@@ -420,7 +420,7 @@ fn is_folder(error: &Error) -> bool {
     matches!(error, Error::Io(why) if why.kind() == ErrorKind::IsADirectory)
 }
 
-/// What a list and messages call a source.
+/// Returns the name of a source in lists and messages.
 fn name(source: &Source) -> &[u8] {
     source.path().map_or(b"-", |path| path.as_os_str().as_bytes())
 }
@@ -434,7 +434,7 @@ fn format(args: &Sum) -> anyhow::Result<Box<dyn Format>> {
     kind.writer(&layout).map_err(failure::usage)
 }
 
-/// How this process was called.
+/// The command line of this process.
 fn invocation() -> Invocation {
     let folder = env::current_dir().unwrap_or_default().into_os_string().into_vec();
     let words: Vec<_> = env::args_os().map(OsStringExt::into_vec).collect();

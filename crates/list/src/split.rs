@@ -68,7 +68,7 @@ impl<'a> RawLine<'a> {
         }
     }
 
-    /// Returns whether the list was truncated within this malformed line. This is true if the line is
+    /// Returns whether the list was truncated within this malformed line. Such a line is
     /// the last one, has no ending, and is not a line of another format.
     fn is_cut(self) -> bool {
         let Some(text) = self.text else { return !self.is_ended };

@@ -47,7 +47,7 @@ pub struct Etag {
 }
 
 impl Etag {
-    /// How files are cut, at least in one way, and in none twice.
+    /// Returns the part sizes, at least one, without duplicates.
     pub fn part_sizes(&self) -> Vec<PartSize> {
         if self.part_size.is_empty() {
             return vec![PartSize::Client(Client::AwsCli)];

@@ -220,12 +220,12 @@ pub fn untagged_in_full() -> String {
     )
 }
 
-/// Whether the number of digits of an untagged line tells that it is of this algorithm.
+/// Returns whether the number of digits identifies an untagged line of this algorithm.
 fn is_told(algorithm: &Algorithm) -> bool {
     Dialect::any().identifies(*algorithm)
 }
 
-/// How many hexadecimal digits a digest has.
+/// Returns the number of hexadecimal digits of a digest.
 fn digits(algorithm: Algorithm) -> usize {
     2 * algorithm.digest_len()
 }

@@ -13,7 +13,8 @@ pub fn algorithms() -> impl TypedValueParser<Value = Algorithm> {
         .map(|name| name.parse().expect("one of the names"))
 }
 
-/// Those that need no key; the others are known all the same, to be refused with the reason.
+/// Parses algorithms, and hides those that need a key. They are accepted here, so that a later
+/// error gives the reason.
 pub fn keyless_algorithms() -> impl TypedValueParser<Value = Algorithm> {
     let value =
         |it: Algorithm| PossibleValue::new(it.name()).aliases(it.aliases()).hide(it.needs_key());
@@ -49,11 +50,11 @@ pub fn threads(text: &str) -> Result<usize, String> {
     }
 }
 
-/// The environment variable that says what `--backend` would; md5sum mode has nothing else for it.
+/// The environment variable with the value of `--backend`. md5sum mode has only the variable.
 pub const BACKEND_VARIABLE: &str = "LANESUM_BACKEND";
 
-/// The backend of this name, or the names there are. A variable that is set to nothing asks for
-/// none.
+/// Returns the backend with a name, or an error with the known names. An empty variable means the
+/// best one.
 pub fn backend(name: &str) -> Result<Backend, String> {
     if name.is_empty() {
         return Ok(Backend::best());

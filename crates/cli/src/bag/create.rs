@@ -16,10 +16,10 @@ use crate::hints;
 use crate::progress::Display;
 use crate::signals::{self, Interruptions};
 
-/// Makes the folder a bag.
+/// Creates a bag.
 ///
 /// # Errors
-/// What keeps it from beginning.
+/// The command cannot start.
 pub fn run(args: &Create) -> anyhow::Result<ExitCode> {
     let console = Console::new(b"lanesum", locale_of_process()).context("standard output")?;
     let console = Arc::new(Mutex::new(console));
@@ -74,7 +74,7 @@ fn create(
     drop(display);
     console::lock(console).set_bar(None);
     read?;
-    // It takes a moment, and an interruption can wait until it is told what became of the folder.
+    // This takes a moment, and an interruption can wait until the result is printed.
     let mut console = console::lock(console);
     let _held = interruptions.hold();
     Ok(match creation.finish() {
@@ -86,7 +86,7 @@ fn create(
     })
 }
 
-/// Tells that it is a bag, and of what is not in it.
+/// Prints that the directory is a bag, and which files are not in it.
 fn end(args: &Create, words: &str, beside: &[Finding], console: &mut Console) -> ExitCode {
     for warning in beside {
         if let Err(error) = tell(&args.folder, warning, console) {

@@ -16,10 +16,10 @@ use crate::counts::files;
 use crate::progress::Display;
 use crate::signals::{self, Interruptions};
 
-/// Takes up what has changed.
+/// Updates a bag.
 ///
 /// # Errors
-/// What keeps it from beginning.
+/// The command cannot start.
 pub fn run(args: &Update) -> anyhow::Result<ExitCode> {
     let console = Console::new(b"lanesum", locale_of_process()).context("standard output")?;
     let console = Arc::new(Mutex::new(console));
@@ -62,13 +62,14 @@ fn update(
     console::lock(console).set_bar(None);
     read?;
     let mut console = console::lock(console);
-    // What is taken up is told before it is; what becomes of the tag files, once it is so.
+    // Changes of the payload are printed before they are recorded, and those of tag files
+    // afterwards.
     if let Err(error) = print_differences(args, &update, &mut console) {
         return Ok(fail_to_write(&error, &mut console));
     }
     let taken = taken_up(&update);
     let tag_changes = update.tag_changes();
-    // It takes a moment, and an interruption can wait until it is told what became of the bag.
+    // This takes a moment, and an interruption can wait until the result is printed.
     let _held = interruptions.hold();
     Ok(match update.finish() {
         Ok(payload) => {
@@ -83,7 +84,7 @@ fn update(
     })
 }
 
-/// What is taken up, in few words: `recorded 1 new, 2 missing`.
+/// Returns a short summary of the changes: `recorded 1 new, 2 missing`.
 fn taken_up(update: &lanesum_bag::Update) -> String {
     let kinds: [(&str, &[Change]); 4] = [
         ("new", &[Change::New]),
@@ -104,7 +105,7 @@ fn taken_up(update: &lanesum_bag::Update) -> String {
     }
 }
 
-/// What is not as it was.
+/// Prints a change of the payload.
 fn print_differences(
     args: &Update,
     update: &lanesum_bag::Update,
@@ -133,7 +134,7 @@ fn print_differences(
     console.flush()
 }
 
-/// What became of the tag files.
+/// Prints the changes of the tag files.
 fn print_tag_changes(
     args: &Update,
     changes: &[TagChange],

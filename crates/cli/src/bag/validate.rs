@@ -20,10 +20,10 @@ use crate::counts::{bytes_in, files};
 use crate::progress::Display;
 use crate::signals;
 
-/// Validates the bags.
+/// Validates bags.
 ///
 /// # Errors
-/// What keeps it from beginning.
+/// The command cannot start.
 pub fn run(args: &Validate) -> anyhow::Result<ExitCode> {
     let console = Console::new(b"lanesum", locale_of_process()).context("standard output")?;
     let console = Arc::new(Mutex::new(console));
@@ -67,7 +67,7 @@ enum Failure {
     Write(io::Error),
 }
 
-/// Says that a bag cannot be read.
+/// Prints that a bag cannot be read.
 fn tell_unreadable(
     folder: &Path,
     error: &io::Error,
@@ -113,7 +113,7 @@ fn print_validation(
     Ok(report.is_valid())
 }
 
-/// Prints a look at Payload-Oxum for programs. Returns whether it agrees.
+/// Prints the result of `--fast` for programs. Returns whether the bag agrees.
 fn print_quick_look(printer: &Printer<'_>, console: &Mutex<Console>) -> Result<bool, Failure> {
     let look = QuickLook::at(printer.folder).map_err(Failure::Read)?;
     printer.quick_look(&look, &mut console::lock(console)).map_err(Failure::Write)?;
@@ -136,7 +136,7 @@ fn with_bar(
     report
 }
 
-/// With `--quiet` what makes a bag no valid one, and no warning.
+/// With `--quiet`, only errors are printed, and no warnings.
 fn is_told(args: &Validate, finding: &Finding) -> bool {
     !args.quiet || finding.is_error()
 }
@@ -150,7 +150,7 @@ fn validate(args: &Validate, folder: &Path, console: &Mutex<Console>) -> Result<
         for finding in validation.findings().iter().filter(|it| is_told(args, it)) {
             tell(folder, finding, &mut console).map_err(Failure::Write)?;
         }
-        // Somebody may have to wait for the rest.
+        // A user may wait for the rest.
         console.flush().map_err(Failure::Write)?;
     }
     let is_bag = validation.version().is_some();
@@ -182,12 +182,12 @@ fn verdict(report: &Report) -> String {
     }
 }
 
-/// How much was read since a moment, and how fast.
+/// Returns how much was read since a moment, and how fast.
 fn amount_read(report: &Report, begin: Instant) -> String {
     format!("{}, {}", files(report.files), bytes_in(report.bytes, begin.elapsed()))
 }
 
-/// Whether the bag's payload is as much as it says.
+/// Compares the size of the payload with Payload-Oxum. Returns whether they agree.
 fn look_quickly(args: &Validate, folder: &Path, console: &Mutex<Console>) -> Result<bool, Failure> {
     let look = QuickLook::at(folder).map_err(Failure::Read)?;
     let mut console = console::lock(console);

@@ -1,4 +1,4 @@
-//! `lanesum accept`: files are recorded as they are now.
+//! `lanesum accept`: records files as they are now.
 
 use std::sync::{Arc, Mutex};
 
@@ -14,13 +14,13 @@ use crate::args::{Accept, Where};
 use crate::console::{Console, lock};
 use crate::counts::files;
 
-/// Files that are printed one by one.
+/// The number of files that are printed one by one.
 const MOST: u64 = 20;
 
 /// Accepts files, and prints their old and new digests.
 ///
 /// # Errors
-/// Those of the catalog; errors of one path are printed.
+/// Errors of the catalog. Errors of single paths are printed.
 pub fn run(args: &Accept, console: &Arc<Mutex<Console>>) -> anyhow::Result<Code> {
     let mut catalog = place::open(&args.place, "accept")?;
     let mut options = Options::default();
@@ -49,7 +49,7 @@ pub fn run(args: &Accept, console: &Arc<Mutex<Console>>) -> anyhow::Result<Code>
     Ok(code)
 }
 
-/// Prints why paths failed; the exit code.
+/// Prints why paths failed. Returns the exit code.
 pub fn tell_failed(
     failed: &[(std::path::PathBuf, CatalogError)],
     place: &Where,
@@ -58,7 +58,7 @@ pub fn tell_failed(
     let mut worst = Code::Nothing;
     for (path, error) in failed {
         let problem = errors::explain(error, Commands { place, console });
-        // The path as it was typed.
+        // Returns the path as the user typed it.
         console.about(name(path), &problem.words);
         if let Some(hint) = problem.hint {
             errors::print_hint(&hint, console);
@@ -86,7 +86,7 @@ fn line(root: &Root, finding: &Finding, console: &Console) -> Vec<u8> {
     line
 }
 
-/// The algorithm and the first digits of a content's first digest.
+/// Returns the algorithm and the first digits of a content's first digest.
 fn short(content: &Content) -> Option<(String, String)> {
     let digest = content.digests.first()?;
     let mut hex = json::hex(digest);

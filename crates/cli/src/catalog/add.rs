@@ -1,4 +1,4 @@
-//! `lanesum add`: directories become roots, and their files are recorded.
+//! `lanesum add`: adds directories as roots, and records their files.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -16,7 +16,7 @@ use crate::console::{Console, lock};
 /// Adds directories, and reads their files.
 ///
 /// # Errors
-/// Those of the catalog, and wrong usage. A catalog that was created for it is removed then.
+/// Errors of the catalog, and wrong usage. They remove a catalog that was created by this call.
 pub fn run(args: &Add, console: &Arc<Mutex<Console>>) -> anyhow::Result<Code> {
     require_directories(&args.directories)?;
     if let Some(&keyed) = args.algorithm.iter().find(|algorithm| algorithm.needs_key()) {
@@ -40,10 +40,10 @@ pub fn run(args: &Add, console: &Arc<Mutex<Console>>) -> anyhow::Result<Code> {
     runner.end(&all, false)
 }
 
-/// Adds directories as roots, all of them or none, and reads no file.
+/// Adds directories as roots, either all or none, and reads no file.
 ///
 /// # Errors
-/// Those of the catalog. A catalog that was created for it is removed then.
+/// Errors of the catalog. They remove a catalog that was created by this call.
 fn add(
     args: &Add,
     patch: &SettingsPatch,
@@ -62,8 +62,8 @@ fn add(
     Ok((catalog.keep(), roots))
 }
 
-/// The settings of a directory: its own or the default ones, with those that were named. Rate and
-/// hours that leave too little time are an error.
+/// Returns the settings of a directory: its own or the default ones, changed by the given ones. A
+/// rate and hours that leave too little time are an error.
 pub fn settings_for(
     catalog: &Catalog,
     directory: &Path,
@@ -82,10 +82,10 @@ pub fn settings_for(
     Ok(settings)
 }
 
-/// The root that a directory is, if it is one.
+/// Returns the root at a directory, if there is one.
 ///
 /// # Errors
-/// Those of the catalog.
+/// Errors of the catalog.
 pub fn known(catalog: &Catalog, directory: &Path) -> Result<Option<Root>, CatalogError> {
     match catalog.root_of(directory) {
         Ok((root, below)) => Ok(below.is_empty().then_some(root)),
@@ -97,7 +97,7 @@ pub fn known(catalog: &Catalog, directory: &Path) -> Result<Option<Root>, Catalo
 /// Checks that these are directories.
 ///
 /// # Errors
-/// One is not there, or is not a directory.
+/// One does not exist, or is not a directory.
 pub fn require_directories(paths: &[PathBuf]) -> Result<(), CatalogError> {
     paths.iter().try_for_each(|path| match path.metadata() {
         Ok(metadata) if metadata.is_dir() => Ok(()),

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use lanesum_catalog::Attention;
 
-/// What came of a command, from the best to the worst.
+/// The result of a command, from the best to the worst.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Code {
     /// Nothing needs attention.
@@ -12,7 +12,7 @@ pub enum Code {
     Nothing,
     /// Wrong usage, no catalog, or the catalog is in use.
     CouldNotRun,
-    /// Not everything that should have been checked was.
+    /// Some files that should be checked were not.
     Incomplete,
     /// Damaged or missing files, I/O errors, or a hardware warning.
     Problem,
@@ -21,7 +21,7 @@ pub enum Code {
 }
 
 impl Code {
-    /// The number that a shell sees.
+    /// Returns the number that a shell sees.
     pub const fn number(self) -> u8 {
         match self {
             Self::Nothing => 0,
@@ -32,7 +32,7 @@ impl Code {
         }
     }
 
-    /// With changes a problem, where the caller asks for that.
+    /// Returns the code in which changes are a problem, if the caller asks for that.
     pub fn with_changes(self, has_changes: bool) -> Self {
         if has_changes { self.max(Self::Problem) } else { self }
     }

@@ -1,11 +1,11 @@
-//! Commands as hints show them: with the catalog that is in use, quoted for the shell.
+//! Commands in hints, with the catalog in use, quoted for the shell.
 
 use std::path::{self, Path};
 
 use crate::args::Where;
 use crate::console::Console;
 
-/// Writes the commands of hints.
+/// Formats the commands of hints.
 #[derive(Clone, Copy)]
 pub struct Commands<'a> {
     pub place: &'a Where,
@@ -13,7 +13,7 @@ pub struct Commands<'a> {
 }
 
 impl Commands<'_> {
-    /// `lanesum VERB`, with the catalog if the command line named it.
+    /// Returns `lanesum VERB`, with the catalog if the command line names it.
     pub fn of(&self, verb: &str) -> String {
         let mut words = format!("lanesum {verb}");
         if let Some(path) = &self.place.catalog {
@@ -22,17 +22,17 @@ impl Commands<'_> {
         words
     }
 
-    /// `lanesum VERB PATH`.
+    /// Returns `lanesum VERB PATH`.
     pub fn about(&self, verb: &str, path: &Path) -> String {
         format!("{} {}", self.of(verb), self.operand(path))
     }
 
-    /// `lanesum relocate OLD NEW`.
+    /// Returns `lanesum relocate OLD NEW`.
     pub fn relocate(&self, old: &Path, new: &Path) -> String {
         format!("{} {}", self.about("relocate", old), self.operand(new))
     }
 
-    /// A path as an operand, absolute so that the command works in every directory.
+    /// Returns a path as an operand, absolute so that the command works in every directory.
     fn operand(&self, path: &Path) -> String {
         self.console.shown(path::absolute(path).unwrap_or_else(|_| path.to_owned()))
     }

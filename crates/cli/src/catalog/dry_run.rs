@@ -1,4 +1,4 @@
-//! `lanesum add --dry-run`: what would be recorded.
+//! `lanesum add --dry-run`: prints what would be recorded.
 
 use std::io;
 use std::os::unix::fs::MetadataExt as _;
@@ -16,13 +16,13 @@ use crate::args::Add;
 use crate::console::Console;
 use crate::counts::files;
 
-/// Paths of a kind that are listed.
+/// The number of listed paths of each kind.
 const MOST: usize = 20;
 
 /// Prints what `add` would record, and changes nothing.
 ///
 /// # Errors
-/// Those of the catalog, and of standard output.
+/// Errors of the catalog and of standard output.
 pub fn run(args: &Add, patch: &SettingsPatch, console: &mut Console) -> anyhow::Result<Code> {
     let path = place::path(&args.reading.place)?;
     let catalog = path.exists().then(|| Catalog::look(&path)).transpose()?;
@@ -48,7 +48,7 @@ pub fn run(args: &Add, patch: &SettingsPatch, console: &mut Console) -> anyhow::
     Ok(code)
 }
 
-/// Checks that a directory shares no files with a root, other than as the root itself.
+/// Checks that a directory shares no files with a root, unless it is that root.
 fn require_apart(catalog: &Catalog, directory: &Path) -> Result<(), CatalogError> {
     let device = |path: &Path| path.metadata().map(|metadata| metadata.dev()).ok();
     let path = directory.canonicalize().unwrap_or_else(|_| directory.to_owned());
@@ -62,7 +62,7 @@ fn require_apart(catalog: &Catalog, directory: &Path) -> Result<(), CatalogError
     }
 }
 
-/// What a walk finds in a directory.
+/// The entries that a walk finds in a directory.
 #[derive(Debug, Default)]
 struct Found {
     files: u64,

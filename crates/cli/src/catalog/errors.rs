@@ -1,4 +1,4 @@
-//! Errors of the catalog, in words: `lanesum: PATH: problem`, and at most one hint.
+//! Messages for errors of the catalog: `lanesum: PATH: problem`, and at most one hint.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -14,21 +14,21 @@ use super::{offline, place};
 use crate::args::Where;
 use crate::console::{Console, fail_to_write};
 
-/// What an error says.
+/// The message of an error.
 #[derive(Debug)]
 pub struct Problem {
-    /// The path that it is about; none for the command itself.
+    /// The path of the problem, or none if it is about the command itself.
     pub path: Option<PathBuf>,
-    /// What is wrong.
+    /// The problem.
     pub words: String,
-    /// What to do.
+    /// The hint.
     pub hint: Option<String>,
 }
 
-/// The exit code of an error.
+/// Returns the exit code of an error.
 pub const fn code(error: &CatalogError) -> Code {
     match error {
-        // A flipped bit in the first page makes it another program's file.
+        // A flipped bit in the first page makes the catalog look like a different file.
         CatalogError::Damaged(_) | CatalogError::NotACatalog(_) => Code::CatalogDamaged,
         CatalogError::Offline { .. } | CatalogError::Busy(_) => Code::Incomplete,
         _ => Code::CouldNotRun,
@@ -52,17 +52,17 @@ pub fn tell(error: &CatalogError, place: &Where, console: &mut Console) -> Code 
     code(error)
 }
 
-/// Prints an error and its hint; the exit code.
+/// Prints an error and its hint. Returns the exit code.
 pub fn fail(error: &CatalogError, place: &Where, console: &mut Console) -> ExitCode {
     tell(error, place, console).into()
 }
 
-/// Prints `hint: ...` on a line of its own.
+/// Prints `hint: ...` on a separate line.
 pub fn print_hint(hint: &str, console: &mut Console) {
     console.raw_message(format!("hint: {hint}\n").as_bytes());
 }
 
-/// What an error says, and what to do about it.
+/// Returns the message of an error, and its hint.
 pub fn explain(error: &CatalogError, commands: Commands<'_>) -> Problem {
     of_catalog(error, commands)
         .or_else(|| of_added(error, commands))
@@ -209,7 +209,7 @@ fn of_capacity(error: &CatalogError) -> Option<Problem> {
     })
 }
 
-/// Errors of a path that was named.
+/// Errors of a given path.
 fn of_path(error: &CatalogError, commands: Commands<'_>) -> Problem {
     match error {
         CatalogError::NoRoot(path) if path.is_dir() => {
@@ -251,7 +251,7 @@ fn of_path(error: &CatalogError, commands: Commands<'_>) -> Problem {
     }
 }
 
-/// What to say of a path that is not there and looks like a unit that was parted from its number.
+/// Returns the hint for a missing path that looks like a unit separated from its number.
 fn unit_alone(path: &Path, error: &io::Error) -> Option<&'static str> {
     const UNITS: [&str; 9] =
         ["day", "days", "week", "weeks", "month", "months", "year", "years", "MB/s"];
@@ -260,7 +260,8 @@ fn unit_alone(path: &Path, error: &io::Error) -> Option<&'static str> {
         .then_some("a unit follows its number without a space: --every 90d, --limit 80M")
 }
 
-/// The error of a path that is in no root, with the roots below it, if there are some.
+/// Returns the error of a path that is in no root. It lists the roots below the path, if there are
+/// any.
 pub fn name_roots_below(
     error: CatalogError,
     catalog: &Catalog,
@@ -287,7 +288,7 @@ pub fn name_roots_below(
     .into()
 }
 
-/// Whether a directory is in another one.
+/// Returns whether a directory is in another one.
 fn is_inside(path: &Path, other: &Path) -> bool {
     path.canonicalize().is_ok_and(|path| path.starts_with(other))
 }

@@ -1,4 +1,4 @@
-//! `lanesum catalog export`: the records of a root as a checksum list.
+//! `lanesum catalog export`: prints the records of a root as a checksum list.
 
 use std::io;
 use std::path::Path;
@@ -21,7 +21,7 @@ use crate::failure::Usage;
 /// Prints a list.
 ///
 /// # Errors
-/// Those of the catalog, and wrong usage.
+/// Errors of the catalog, and wrong usage.
 pub fn run(args: &Export, console: &mut Console) -> anyhow::Result<Code> {
     let directory = args.directory.as_path();
     let catalog = place::look(&args.place)?;
@@ -64,17 +64,17 @@ pub fn run(args: &Export, console: &mut Console) -> anyhow::Result<Code> {
     Ok(if is_whole { Code::Nothing } else { Code::Incomplete })
 }
 
-/// Files that are not in a list.
+/// The numbers of files that are not in a list.
 #[derive(Default)]
 struct Written {
-    /// Those without a digest of its algorithms.
+    /// Files without a digest of its algorithms.
     lacking: u64,
-    /// Those that its format cannot hold.
+    /// Files that its format cannot hold.
     unfit: u64,
 }
 
-/// Writes the records of a root as a list, with digests of these algorithms and this path before
-/// the names.
+/// Writes the records of a root as a list, with digests of these algorithms, and with this path
+/// before the names.
 fn write_list(
     catalog: &Catalog,
     root: &Root,
@@ -114,7 +114,7 @@ fn write_list(
     Ok(written)
 }
 
-/// All algorithms that files of a root have digests of.
+/// Returns all algorithms of the digests of a root's files.
 fn algorithms(catalog: &Catalog, root: &Root) -> Result<Algorithms, CatalogError> {
     let mut all = root.settings.algorithms;
     catalog.records(root, &mut |record| {
@@ -124,7 +124,7 @@ fn algorithms(catalog: &Catalog, root: &Root) -> Result<Algorithms, CatalogError
     Ok(all)
 }
 
-/// Files of a root that are damaged, missing or unchecked.
+/// Returns the number of damaged, missing or unchecked files of a root.
 fn not_ok(catalog: &Catalog, root: &Root) -> Result<u64, CatalogError> {
     let all = catalog.status(now())?;
     let it = all.iter().find(|it| it.root.id() == root.id());

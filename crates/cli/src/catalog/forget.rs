@@ -1,4 +1,4 @@
-//! `lanesum forget`: records are deleted.
+//! `lanesum forget`: deletes records.
 
 use indicatif::HumanCount;
 use lanesum_catalog::{ForgottenPath, Options};
@@ -15,7 +15,7 @@ use crate::counts::{counted, files};
 /// Forgets files and directories.
 ///
 /// # Errors
-/// Those of the catalog; errors of one path are printed.
+/// Errors of the catalog. Errors of single paths are printed.
 pub fn run(args: &Forget, console: &mut Console) -> anyhow::Result<Code> {
     let mut catalog = place::open(&args.place, "forget")?;
     let forgotten = catalog.forget(&args.paths, args.missing, &Options::default())?;

@@ -11,10 +11,10 @@ use serde_json::{Map, Value, json};
 
 use super::times::{utc, utc_of_nanoseconds};
 
-/// The version of the form of JSON lines; a key that is added does not change it.
+/// The version of the JSON lines. A new key does not change it.
 pub const SCHEMA: u32 = 1;
 
-/// An object with the schema and what it is about.
+/// Makes an object with the schema and its subject.
 pub fn object(event: &str) -> Map<String, Value> {
     let mut object = Map::new();
     object.insert("schema".to_owned(), SCHEMA.into());
@@ -22,7 +22,7 @@ pub fn object(event: &str) -> Map<String, Value> {
     object
 }
 
-/// An object on a line.
+/// Returns an object as a line.
 pub fn line(object: Map<String, Value>) -> Vec<u8> {
     let mut line = Value::Object(object).to_string().into_bytes();
     line.push(b'\n');
@@ -34,7 +34,7 @@ pub fn extend<const N: usize>(object: &mut Map<String, Value>, pairs: [(&str, Va
     object.extend(pairs.map(|(key, value)| (key.to_owned(), value)));
 }
 
-/// Adds a path under its key, or in base64 under another where it is not UTF-8.
+/// Adds a path under its key. A path that is not UTF-8 is in base64 under another key.
 pub fn insert_path(object: &mut Map<String, Value>, key: &str, path: &Path) {
     match path.to_str() {
         Some(path) => object.insert(key.to_owned(), path.into()),
@@ -73,7 +73,7 @@ pub fn counts(counts: &Counts) -> Value {
     Value::Object(pairs.collect())
 }
 
-/// Why a root is offline; null where it is not.
+/// Returns the reason why a root is offline, or null.
 pub fn offline(offline: Option<&Offline>) -> Value {
     let Some(offline) = offline else { return Value::Null };
     json!({
@@ -83,7 +83,7 @@ pub fn offline(offline: Option<&Offline>) -> Value {
     })
 }
 
-/// How urgent a result is, in a word.
+/// Returns the urgency of a result as a word.
 pub const fn attention(attention: Attention) -> &'static str {
     match attention {
         Attention::Nothing => "nothing",
@@ -93,7 +93,7 @@ pub const fn attention(attention: Attention) -> &'static str {
     }
 }
 
-/// A finding; `root` is the path of its root.
+/// Returns a finding as an object. `root` is the path of its root.
 pub fn finding_object(root: &Path, finding: &Finding) -> Map<String, Value> {
     let path = super::print::path_below(root, &finding.path);
     let mut object = object("finding");
@@ -113,7 +113,7 @@ pub fn finding_object(root: &Path, finding: &Finding) -> Map<String, Value> {
     object
 }
 
-/// What came of a run over a root.
+/// Returns the result of a run over a root.
 pub fn summary_object(summary: &Summary) -> Map<String, Value> {
     let Root { path, .. } = &summary.root;
     let mut object = object("summary");

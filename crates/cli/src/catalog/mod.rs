@@ -54,7 +54,7 @@ use crate::{daemon, failure, signals, stdin};
 /// Runs a command on the catalog.
 ///
 /// # Errors
-/// Errors other than those of the catalog, which are printed.
+/// Errors other than those of the catalog, which are printed here.
 pub fn run(command: &CatalogCommand) -> anyhow::Result<ExitCode> {
     if let CatalogCommand::Serve(args) = command {
         return daemon::run(args);
@@ -74,7 +74,7 @@ pub fn run(command: &CatalogCommand) -> anyhow::Result<ExitCode> {
     let code = ended.unwrap_or_else(|error| match error.downcast::<CatalogError>() {
         Ok(error) => errors::tell(&error, command.place(), &mut console),
         Err(error) => {
-            // The lines that were printed before come first.
+            // Earlier lines come first.
             let _ = console.flush();
             failure::fail(&error);
             Code::CouldNotRun
@@ -119,7 +119,7 @@ fn reads_stdin(command: &CatalogCommand) -> bool {
     }
 }
 
-/// What an interruption prints.
+/// Returns the message of an interruption.
 const fn interrupted(command: &CatalogCommand) -> Option<&'static str> {
     match command {
         CatalogCommand::Add(_) | CatalogCommand::Update(_) => {

@@ -42,10 +42,10 @@ impl From<Code> for State {
     }
 }
 
-/// Prints the line; the exit code.
+/// Prints the line. Returns the exit code.
 ///
 /// # Errors
-/// Standard output's.
+/// Errors of standard output.
 pub fn run(args: &Status, console: &mut Console) -> Result<ExitCode, CatalogError> {
     let checked = status::read(args, console).and_then(|(catalog, standing)| {
         let code = status::code(args, &catalog, &standing)?;
@@ -62,13 +62,13 @@ pub fn run(args: &Status, console: &mut Console) -> Result<ExitCode, CatalogErro
     Ok(ExitCode::from(state as u8))
 }
 
-/// The verdict, and performance data behind a bar.
+/// Returns the verdict, and performance data after a bar.
 fn words(args: &Status, standing: &Standing, is_old: bool) -> String {
     let mut words = standing.verdict();
     if is_old {
         words += &format!(", no run has finished in the last {} d", args.max_age.unwrap_or(0));
     }
-    // A bar begins the performance data.
+    // A bar would start the performance data.
     let counts = standing.counts();
     let count = |class| counts.get(&class).copied().unwrap_or(0);
     let oldest = standing.roots.iter().filter_map(|it| it.oldest).min();
@@ -87,7 +87,7 @@ fn words(args: &Status, standing: &Standing, is_old: bool) -> String {
         )
 }
 
-/// What kept it from running. Damage of the catalog is critical.
+/// Returns the state for an error. A damaged catalog is critical.
 fn of_error(error: &anyhow::Error, args: &Status, console: &Console) -> (State, String) {
     let place = &args.roots.place;
     let (state, words) = match error.downcast_ref::<CatalogError>() {

@@ -15,17 +15,17 @@ use super::{Code, place};
 use crate::args::Nightly;
 use crate::console::{Console, lock};
 
-/// Updates and scrubs, and prints what needs attention: nothing where nothing does.
+/// Updates and scrubs. Prints only roots that need attention.
 ///
 /// # Errors
-/// Those of the catalog, and wrong usage.
+/// Errors of the catalog, and wrong usage.
 pub fn run(args: &Nightly, console: &Arc<Mutex<Console>>) -> anyhow::Result<Code> {
     lanesum_startup::give_way();
     let runner = Runner::new(&args.reading, console);
     let mut catalog = place::open(&args.reading.place, "nightly")?;
     let targets = whole(runner.roots(&catalog, &args.directories)?);
     let printer = runner.printer();
-    // A scrub finds again what the update found.
+    // A scrub finds the problems of the update again.
     let mut printed: HashSet<(PathBuf, Class)> = HashSet::new();
     let mut print = |root: &Root, finding: &Finding, console: &mut Console| {
         let is_urgent = finding.attention(root.settings.profile) > Attention::Changes;
@@ -49,7 +49,7 @@ pub fn run(args: &Nightly, console: &Arc<Mutex<Console>>) -> anyhow::Result<Code
     Ok(worst)
 }
 
-/// Prints a summary of each root that needs attention; as JSON of each.
+/// Prints a summary of each root that needs attention, or of every root with JSON.
 fn end(runner: &Runner<'_>, updated: &[Summary], scrubbed: &[Summary]) -> Result<(), CatalogError> {
     let printer = Printer { quiet: !runner.reading.json, ..runner.printer() };
     let mut console = lock(runner.console);
@@ -61,12 +61,12 @@ fn end(runner: &Runner<'_>, updated: &[Summary], scrubbed: &[Summary]) -> Result
     console.flush().map_err(CatalogError::Output)
 }
 
-/// What came of an update and of the scrub after it.
+/// Returns the joint result of an update and the following scrub.
 fn both(update: &Summary, scrub: &Summary) -> Summary {
     let mut both = scrub.clone();
     for (class, count) in &update.counts {
         let known = both.counts.entry(*class).or_default();
-        // A problem is found twice, a change only by the update.
+        // Both find the same problems, but only the update finds changes.
         *known = match class {
             Class::Damaged | Class::Missing | Class::Unchecked => (*known).max(*count),
             _ => *known + count,

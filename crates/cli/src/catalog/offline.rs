@@ -1,4 +1,4 @@
-//! Why a root is offline, in words, and what to do about it.
+//! Messages and hints for offline roots.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use lanesum_catalog::{Offline, Reason, Root};
 use super::commands::Commands;
 use crate::counts::files;
 
-/// Why a root is offline.
+/// Returns the reason why a root is offline.
 pub fn words(offline: &Offline) -> String {
     match offline.reason {
         Reason::TooManyMissing => format!("{} missing", files(offline.missing)),
@@ -15,7 +15,7 @@ pub fn words(offline: &Offline) -> String {
     }
 }
 
-/// The same without a count.
+/// Returns the same without a count.
 pub const fn words_of(reason: Reason) -> &'static str {
     match reason {
         Reason::Absent => "not there",
@@ -27,7 +27,7 @@ pub const fn words_of(reason: Reason) -> &'static str {
     }
 }
 
-/// What to do about a root that is offline.
+/// Returns the hint for an offline root.
 pub fn hint(root: &Root, reason: Reason, commands: Commands<'_>) -> String {
     if reason == Reason::Absent
         && let Some(renamed) = root.find_renamed()
@@ -37,7 +37,7 @@ pub fn hint(root: &Root, reason: Reason, commands: Commands<'_>) -> String {
     hint_for(&root.path, reason, commands)
 }
 
-/// The same without a look for where it was renamed to.
+/// Returns the same without searching for a renamed directory.
 pub fn hint_for(path: &Path, reason: Reason, commands: Commands<'_>) -> String {
     match reason {
         Reason::Absent | Reason::Empty => "connect or mount its disk".to_owned(),

@@ -12,10 +12,10 @@ use crate::console::Console;
 use crate::counts::counted;
 use crate::failure::Usage;
 
-/// Checks the catalog, and prints what is wrong with it.
+/// Checks the catalog, and prints its damage.
 ///
 /// # Errors
-/// Those of the catalog.
+/// Errors of the catalog.
 pub fn check(place: &Where, console: &mut Console) -> anyhow::Result<Code> {
     let catalog = place::look(place)?;
     let wrong = catalog.check()?;
@@ -36,7 +36,7 @@ pub fn check(place: &Where, console: &mut Console) -> anyhow::Result<Code> {
 /// Writes a checked copy.
 ///
 /// # Errors
-/// Those of the catalog, and wrong usage.
+/// Errors of the catalog, and wrong usage.
 pub fn backup(place: &Where, to: &Path, console: &mut Console) -> anyhow::Result<Code> {
     if to == Path::new("-") {
         let words = "-: a backup needs a file and cannot go to standard output";

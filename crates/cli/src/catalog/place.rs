@@ -1,4 +1,4 @@
-//! Which catalog: its path, opened or created.
+//! The path of the catalog, and opening or creating it.
 
 use std::env;
 use std::ffi::OsString;
@@ -11,10 +11,10 @@ use lanesum_catalog::{Catalog, CatalogError};
 use crate::args::Where;
 use crate::failure::Hinted;
 
-/// The catalog's file.
+/// Returns the path of the catalog.
 ///
 /// # Errors
-/// There is no home directory, and the path was not named.
+/// There is no home directory, and the path is not given.
 pub fn path(place: &Where) -> Result<PathBuf, Hinted> {
     if let Some(path) = named(place) {
         return Ok(path);
@@ -31,7 +31,7 @@ pub fn path(place: &Where) -> Result<PathBuf, Hinted> {
     })
 }
 
-/// The path that the command line or the environment names.
+/// Returns the path from the command line or the environment.
 fn named(place: &Where) -> Option<PathBuf> {
     place.catalog.clone().or_else(|| variable("LANESUM_CATALOG"))
 }
@@ -40,7 +40,7 @@ fn variable(name: &str) -> Option<PathBuf> {
     env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from)
 }
 
-/// Where the catalog of the user is who called this program by sudo, if it may be meant.
+/// Returns the catalog of the user who runs this program by sudo, if it may be the right one.
 pub fn of_sudo_user(place: &Where) -> Option<String> {
     let is_root = rustix::process::geteuid().is_root();
     if !is_root || named(place).is_some() {
@@ -51,26 +51,26 @@ pub fn of_sudo_user(place: &Where) -> Option<String> {
     is_plain.then(|| format!("~{user}/.local/state/lanesum/catalog.db"))
 }
 
-/// The catalog, to read it.
+/// Opens the catalog for reading.
 ///
 /// # Errors
-/// Those of the catalog.
+/// Errors of the catalog.
 pub fn look(place: &Where) -> anyhow::Result<Catalog> {
     Ok(Catalog::look(&path(place)?)?)
 }
 
-/// The catalog, to write to it; `verb` is what other processes are told that this one does.
+/// Opens the catalog for writing. Other processes see `verb` as the activity of this one.
 ///
 /// # Errors
-/// Those of the catalog.
+/// Errors of the catalog.
 pub fn open(place: &Where, verb: &str) -> anyhow::Result<Catalog> {
     Ok(Catalog::open_existing(&path(place)?, verb)?)
 }
 
-/// A catalog that an `add` writes to. One that was created for it is removed again unless the add
-/// succeeds, and so are directories that were created for the catalog.
+/// A catalog that an `add` writes to. If it was created by this process and the add fails, it is
+/// removed again, with the directories created for it.
 pub struct ForAdd {
-    /// None while it is removed.
+    /// None during removal.
     catalog: Option<Catalog>,
     /// The file, if it was created.
     created: Option<PathBuf>,
@@ -79,10 +79,10 @@ pub struct ForAdd {
 }
 
 impl ForAdd {
-    /// Opens the catalog, or creates it.
+    /// Opens or creates the catalog.
     ///
     /// # Errors
-    /// Those of the catalog.
+    /// Errors of the catalog.
     pub fn open(place: &Where) -> anyhow::Result<Self> {
         let path = path(place)?;
         let is_there = path.symlink_metadata().is_ok();
@@ -106,7 +106,7 @@ impl ForAdd {
         self.catalog.as_mut().expect("it is opened when this value is made")
     }
 
-    /// The path of the catalog, if it was created.
+    /// Returns the path of the catalog, if it was created.
     pub fn created(&self) -> Option<&Path> {
         self.created.as_deref()
     }
@@ -127,12 +127,12 @@ impl Drop for ForAdd {
             for end in ["", "-wal", "-shm", "-lock"] {
                 let mut name = OsString::from(&path);
                 name.push(end);
-                // As a rule not all of them are there.
+                // Usually not all of them exist.
                 let _ = fs::remove_file(name);
             }
         }
         for directory in &self.directories {
-            // One that has other files stays.
+            // A directory with other files stays.
             let _ = fs::remove_dir(directory);
         }
     }

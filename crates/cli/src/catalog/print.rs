@@ -1,4 +1,4 @@
-//! How findings and summaries are printed, as text or as JSON.
+//! Prints findings and summaries, as text or as JSON.
 
 use std::ffi::OsStr;
 use std::io;
@@ -14,12 +14,12 @@ use crate::args::Where;
 use crate::console::Console;
 use crate::counts::files;
 
-/// Prints what a run finds.
+/// Prints the findings of a run.
 #[derive(Clone, Copy)]
 pub struct Printer<'run> {
-    /// JSON in place of text.
+    /// Whether to print JSON.
     pub json: bool,
-    /// No summary where nothing needs attention.
+    /// Whether to print no summary of roots that need no attention.
     pub quiet: bool,
     /// The catalog, for the commands of hints.
     pub place: &'run Where,
@@ -29,7 +29,7 @@ impl Printer<'_> {
     /// Prints a finding.
     ///
     /// # Errors
-    /// Standard output's.
+    /// Errors of standard output.
     pub fn finding(&self, root: &Root, finding: &Finding, console: &mut Console) -> io::Result<()> {
         if self.json {
             return console.line(&json::line(json::finding_object(&root.path, finding)));
@@ -40,18 +40,18 @@ impl Printer<'_> {
         }
     }
 
-    /// Prints what came of a run: a line, and a hint where there is something to do.
+    /// Prints the result of a run: a line, and a hint if there is something to do.
     ///
     /// # Errors
-    /// Standard output's.
+    /// Errors of standard output.
     pub fn summary(&self, it: &Summary, console: &mut Console) -> io::Result<()> {
         self.summary_as(it.verb.name(), it, console)
     }
 
-    /// Prints the same under another name of what was done.
+    /// Prints the same under a different verb.
     ///
     /// # Errors
-    /// Standard output's.
+    /// Errors of standard output.
     pub fn summary_as(&self, verb: &str, it: &Summary, console: &mut Console) -> io::Result<()> {
         let is_quiet = self.quiet && it.attention() <= Attention::Changes && !it.clock_is_behind;
         if is_quiet {
@@ -72,7 +72,8 @@ impl Printer<'_> {
     }
 }
 
-/// A finding on a line: class, path and reason. None where there is nothing to say of it.
+/// Returns a finding as a line: class, path and reason. Returns none for findings without a
+/// message.
 pub fn text(root: &Path, finding: &Finding, console: &Console) -> Option<Vec<u8>> {
     let Finding { class, reason, .. } = finding;
     let is_warning = (*class, *reason) == (Class::Ok, Some(Reason::Hardware));
@@ -95,7 +96,7 @@ pub fn text(root: &Path, finding: &Finding, console: &Console) -> Option<Vec<u8>
     Some(line)
 }
 
-/// What stands in parentheses behind the path.
+/// Returns the notes in parentheses after the path.
 fn notes(finding: &Finding, console: &Console) -> Vec<String> {
     let mut notes = Vec::new();
     match (finding.reason, &finding.other, &finding.error) {
@@ -126,7 +127,7 @@ fn notes(finding: &Finding, console: &Console) -> Vec<String> {
     notes
 }
 
-/// Quotes a path, with a slash at its end where the other one has it.
+/// Quotes a path, with a slash at its end if the other one has it.
 fn quote_like(line: &mut Vec<u8>, path: &Path, like: &[u8], console: &Console) {
     let mut bytes = name(path).to_vec();
     if like.ends_with(b"/") && !bytes.ends_with(b"/") {
@@ -135,7 +136,7 @@ fn quote_like(line: &mut Vec<u8>, path: &Path, like: &[u8], console: &Console) {
     console.quote(line, &bytes);
 }
 
-/// The whole path of something below a root. That of a directory keeps its slash.
+/// Returns the full path of an entry below a root. A directory keeps its slash.
 pub fn path_below(root: &Path, below: &[u8]) -> PathBuf {
     if below.is_empty() { root.to_owned() } else { root.join(OsStr::from_bytes(below)) }
 }

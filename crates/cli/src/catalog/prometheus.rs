@@ -13,17 +13,17 @@ use super::standing::{Standing, of_class};
 /// Writes the metrics to a temporary file, and renames it, so that no reader sees a part.
 ///
 /// # Errors
-/// The system's.
+/// Errors of the system.
 pub fn write(path: &Path, standing: &Standing) -> Result<(), CatalogError> {
     let written = (|| -> io::Result<()> {
-        // To rename over a device or a pipe would replace it.
+        // Renaming over a device or a pipe would replace it.
         if fs::metadata(path).is_ok_and(|there| !there.is_file()) {
             return Err(io::Error::other("not a regular file"));
         }
         let directory = path.parent().filter(|it| !it.as_os_str().is_empty());
         let mut file = tempfile::NamedTempFile::new_in(directory.unwrap_or(Path::new(".")))?;
         file.write_all(metrics(standing).as_bytes())?;
-        // The collector runs as another user.
+        // The collector runs as a different user.
         fs::set_permissions(file.path(), fs::Permissions::from_mode(0o644))?;
         file.persist(path)?;
         Ok(())
@@ -31,7 +31,7 @@ pub fn write(path: &Path, standing: &Standing) -> Result<(), CatalogError> {
     written.map_err(|error| CatalogError::Io { path: path.to_owned(), error })
 }
 
-/// A metric of each root: its name, its help, and its value where there is one.
+/// A metric of each root: its name, its help, and its value if there is one.
 type Metric = (&'static str, &'static str, fn(&RootStatus) -> Option<i64>);
 
 const METRICS: [Metric; 8] = [

@@ -1,4 +1,4 @@
-//! `lanesum relocate`: a root is at another path, or on another volume.
+//! `lanesum relocate`: a root is at a new path, or on a new volume.
 
 use lanesum_catalog::Options;
 
@@ -12,7 +12,7 @@ use crate::console::Console;
 /// Records the new path of a root.
 ///
 /// # Errors
-/// Those of the catalog.
+/// Errors of the catalog.
 pub fn run(args: &Relocate, console: &mut Console) -> anyhow::Result<Code> {
     let mut catalog = place::open(&args.place, "relocate")?;
     let relocated = catalog.relocate(&args.old, &args.new, &Options::default())?;

@@ -18,7 +18,7 @@ use crate::args::{CatalogUpdate, Reading, Scan, Scrub, Verify};
 use crate::console::{Console, lock};
 use crate::progress::Display;
 
-/// Whether a run reads all files of its roots, so that the total is known before.
+/// Returns whether a run reads all files of its roots, so that the total is known before.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Reads {
     All,
@@ -28,7 +28,7 @@ pub enum Reads {
 /// Compares names, sizes and times.
 ///
 /// # Errors
-/// Those of the catalog, and wrong usage.
+/// Errors of the catalog, and wrong usage.
 pub fn scan(args: &Scan, console: &Arc<Mutex<Console>>) -> anyhow::Result<Code> {
     let runner = Runner::new(&args.reading, console);
     let mut catalog = place::open(&args.reading.place, "scan")?;
@@ -41,7 +41,7 @@ pub fn scan(args: &Scan, console: &Arc<Mutex<Console>>) -> anyhow::Result<Code> 
 /// Records edited, moved and new files.
 ///
 /// # Errors
-/// Those of the catalog, and wrong usage.
+/// Errors of the catalog, and wrong usage.
 pub fn update(args: &CatalogUpdate, console: &Arc<Mutex<Console>>) -> anyhow::Result<Code> {
     let runner = Runner::new(&args.reading, console);
     let mut catalog = place::open(&args.reading.place, "update")?;
@@ -55,10 +55,10 @@ pub fn update(args: &CatalogUpdate, console: &Arc<Mutex<Console>>) -> anyhow::Re
     runner.end(&all, args.changes.changes)
 }
 
-/// Reads everything, or the paths that are named.
+/// Reads all files, or the given paths.
 ///
 /// # Errors
-/// Those of the catalog, and wrong usage.
+/// Errors of the catalog, and wrong usage.
 pub fn verify(args: &Verify, console: &Arc<Mutex<Console>>) -> anyhow::Result<Code> {
     let runner = Runner::new(&args.reading, console);
     let mut catalog = place::open(&args.reading.place, "verify")?;
@@ -74,10 +74,10 @@ pub fn verify(args: &Verify, console: &Arc<Mutex<Console>>) -> anyhow::Result<Co
     runner.end(&all, args.changes.changes)
 }
 
-/// Reads what is due.
+/// Reads the due files.
 ///
 /// # Errors
-/// Those of the catalog, and wrong usage.
+/// Errors of the catalog, and wrong usage.
 pub fn scrub(args: &Scrub, console: &Arc<Mutex<Console>>) -> anyhow::Result<Code> {
     lanesum_startup::give_way();
     let runner = Runner::new(&args.reading, console);
@@ -96,7 +96,7 @@ pub fn scrub(args: &Scrub, console: &Arc<Mutex<Console>>) -> anyhow::Result<Code
     runner.end(&all, args.changes.changes)
 }
 
-/// What all runs of a command share.
+/// The shared state of all runs of a command.
 pub struct Runner<'a> {
     pub reading: &'a Reading,
     pub console: &'a Arc<Mutex<Console>>,
@@ -107,7 +107,7 @@ impl<'a> Runner<'a> {
         Self { reading, console }
     }
 
-    /// The roots that these directories are; all where none is named.
+    /// Returns the roots at these directories, or all if none is given.
     ///
     /// # Errors
     /// As of [`targets::roots`](super::targets::roots).
@@ -116,7 +116,7 @@ impl<'a> Runner<'a> {
         roots(catalog, directories, Commands { place: &self.reading.place, console: &console })
     }
 
-    /// What prints findings and summaries.
+    /// Returns the printer of findings and summaries.
     pub const fn printer(&self) -> Printer<'a> {
         let Reading { json, quiet, ref place, .. } = *self.reading;
         Printer { json, quiet, place }
@@ -125,7 +125,7 @@ impl<'a> Runner<'a> {
     /// Runs a task, and prints each finding.
     ///
     /// # Errors
-    /// Those of the catalog.
+    /// Errors of the catalog.
     pub fn run(
         &self,
         catalog: &mut Catalog,
@@ -141,10 +141,10 @@ impl<'a> Runner<'a> {
         self.run_with(catalog, targets, task, reads, change, &mut print)
     }
 
-    /// The same, with another way to print a finding.
+    /// Runs a task with a function that prints findings.
     ///
     /// # Errors
-    /// Those of the catalog.
+    /// Errors of the catalog.
     pub fn run_with(
         &self,
         catalog: &mut Catalog,
@@ -172,10 +172,10 @@ impl<'a> Runner<'a> {
         ended
     }
 
-    /// Prints the summaries; the exit code.
+    /// Prints the summaries. Returns the exit code.
     ///
     /// # Errors
-    /// Standard output's.
+    /// Errors of standard output.
     pub fn end(&self, all: &[Summary], changes_count: bool) -> anyhow::Result<Code> {
         let mut console = lock(self.console);
         for it in all {
@@ -186,14 +186,14 @@ impl<'a> Runner<'a> {
     }
 }
 
-/// The exit code of runs.
+/// Returns the exit code of runs.
 pub fn code(all: &[Summary], changes_count: bool) -> Code {
     let has_changes = changes_count && all.iter().any(summary::has_changes);
     let worst = all.iter().map(|it| Code::from(it.attention())).max();
     worst.unwrap_or_default().with_changes(has_changes)
 }
 
-/// How the directory of a root is walked.
+/// Returns the options to walk the directory of a root.
 ///
 /// # Errors
 /// A pattern is invalid.
@@ -208,7 +208,7 @@ pub fn walk_options(settings: &Settings) -> Result<WalkOptions, CatalogError> {
     Ok(options)
 }
 
-/// The files of roots that are there, for the total of a run that reads all of them.
+/// Returns the files of the available roots, for the total of a run that reads all of them.
 fn files_of(
     targets: &[Target],
 ) -> impl FnOnce() -> Box<dyn Iterator<Item = PathBuf>> + Send + use<> {

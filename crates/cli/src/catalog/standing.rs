@@ -1,4 +1,4 @@
-//! How roots stand, from stored state: the verdict, the table, and problems with what to do.
+//! The state of roots from stored data: the verdict, the table, and problems with hints.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -19,17 +19,17 @@ use super::{Code, offline};
 use crate::console::Console;
 use crate::counts::{counted, files};
 
-/// How the roots that were asked for stand.
+/// The state of the requested roots.
 pub struct Standing {
     pub roots: Vec<RootStatus>,
     pub now: i64,
 }
 
 impl Standing {
-    /// Reads it; all roots where no directory is named.
+    /// Reads the state, of all roots if no directory is given.
     ///
     /// # Errors
-    /// Those of the catalog, and a directory is not a root.
+    /// Errors of the catalog, or a directory is not a root.
     pub fn of(
         catalog: &Catalog,
         directories: &[PathBuf],
@@ -42,7 +42,7 @@ impl Standing {
         Ok(Self { roots: all, now })
     }
 
-    /// The exit code.
+    /// Returns the exit code.
     pub fn code(&self) -> Code {
         if self.roots.iter().any(is_catalog_damaged) {
             return Code::CatalogDamaged;
@@ -50,7 +50,7 @@ impl Standing {
         self.roots.iter().map(|it| it.attention().into()).max().unwrap_or_default()
     }
 
-    /// Files by class, new ones included.
+    /// Returns the number of files by class, including new ones.
     pub fn counts(&self) -> Counts {
         let mut counts = Counts::new();
         for it in &self.roots {
@@ -62,12 +62,12 @@ impl Standing {
         counts
     }
 
-    /// Files that are overdue.
+    /// Returns the number of overdue files.
     pub fn overdue(&self) -> u64 {
         self.roots.iter().map(|it| it.overdue).sum()
     }
 
-    /// `2 damaged, 1 missing; 6,549 ok`, or `6,551 files ok`.
+    /// Returns `2 damaged, 1 missing; 6,549 ok`, or `6,551 files ok`.
     pub fn verdict(&self) -> String {
         let words = self.problems();
         let online = self.roots.iter().filter(|it| it.root.offline.is_none());
@@ -78,7 +78,7 @@ impl Standing {
         format!("{}; {} ok", words.join(", "), HumanCount(ok))
     }
 
-    /// What is not ok, in words.
+    /// Returns all problems in words.
     pub fn problems(&self) -> Vec<String> {
         let counts = self.counts();
         let of_class = ORDER.into_iter().filter(|class| *class != Class::Ok).filter_map(|class| {
@@ -108,7 +108,7 @@ impl Standing {
         damaged.into_iter().chain(of_files).chain(states).collect()
     }
 
-    /// A line for each root.
+    /// Returns a line for each root.
     pub fn table(&self, console: &Console) -> Vec<String> {
         let header = [
             ("DIRECTORY", Align::Left),
@@ -141,22 +141,22 @@ impl Standing {
         table::lines(header, &rows)
     }
 
-    /// The root that a file belongs to.
+    /// Returns the root of a file.
     pub fn root_of(&self, id: i64) -> Option<&Root> {
         self.roots.iter().map(|it| &it.root).find(|root| root.id() == id)
     }
 
-    /// Whether a file of this class needs attention in its root.
+    /// Returns whether a file of this class needs attention in its root.
     pub fn is_problem(&self, file: &FileStatus) -> bool {
         let profile = self.root_of(file.root).map(|root| root.settings.profile);
         let attention = |it| Attention::of(file.class, file.reason, it);
         profile.is_some_and(|it| attention(it) > Attention::Changes)
     }
 
-    /// Files that need attention, damaged ones first; of each class no more than `most`.
+    /// Returns files that need attention, damaged ones first, and at most `most` of each class.
     ///
     /// # Errors
-    /// Those of the catalog.
+    /// Errors of the catalog.
     pub fn bad_files(
         &self,
         catalog: &Catalog,
@@ -179,10 +179,10 @@ impl Standing {
         Ok(bad.into_values().flatten().collect())
     }
 
-    /// Directories that the last scan could not read, with files that are recorded.
+    /// Returns directories with recorded files that the last scan could not read.
     ///
     /// # Errors
-    /// Those of the catalog.
+    /// Errors of the catalog.
     pub fn unread_directories(&self, catalog: &Catalog) -> Result<Vec<Pending>, CatalogError> {
         let mut unread = Vec::new();
         for it in &self.roots {
@@ -193,12 +193,13 @@ impl Standing {
     }
 }
 
-/// Files of a root that have this class.
+/// Returns the number of a root's files in this class.
 pub fn of_class(it: &RootStatus, class: Class) -> u64 {
     it.standing.get(&class).copied().unwrap_or(0)
 }
 
-/// Files of a root that are as recorded. Overdue and unreadable ones are counted apart.
+/// Returns the number of a root's files that are as recorded. Overdue and unreadable files are
+/// counted separately.
 fn ok_count(it: &RootStatus) -> u64 {
     of_class(it, Class::Ok).saturating_sub(it.overdue + it.unknown)
 }
@@ -207,7 +208,7 @@ fn is_catalog_damaged(it: &RootStatus) -> bool {
     it.last.as_ref().is_some_and(|run| run.outcome == Outcome::CatalogDamaged)
 }
 
-/// Files of a root that need attention.
+/// Returns the number of a root's files that need attention.
 pub fn problem_count(it: &RootStatus) -> u64 {
     let missing = match it.root.settings.profile {
         Profile::Working => 0,
@@ -216,7 +217,7 @@ pub fn problem_count(it: &RootStatus) -> u64 {
     of_class(it, Class::Damaged) + of_class(it, Class::Unchecked) + missing
 }
 
-/// A file on a line: class, path and reason.
+/// Returns a file as a line: class, path and reason.
 pub fn file_line(file: &FileStatus, console: &Console) -> Vec<u8> {
     let mut line = format!("{:<8} ", file.class).into_bytes();
     console.quote(&mut line, name(&file.path));
@@ -235,7 +236,7 @@ pub fn file_line(file: &FileStatus, console: &Console) -> Vec<u8> {
     line
 }
 
-/// A directory that could not be read on a line.
+/// Returns an unreadable directory as a line.
 pub fn pending_line(it: &Pending, console: &Console) -> Vec<u8> {
     let mut line = format!("{:<8} ", it.class).into_bytes();
     console.quote(&mut line, name(&it.path));
@@ -247,7 +248,7 @@ pub fn pending_line(it: &Pending, console: &Console) -> Vec<u8> {
     line
 }
 
-/// What to do about a file.
+/// Returns the hint for a file.
 pub fn file_hint(file: &FileStatus, commands: Commands<'_>) -> String {
     let path = file.moved_to.as_ref().unwrap_or(&file.path);
     match file.class {
@@ -259,7 +260,7 @@ pub fn file_hint(file: &FileStatus, commands: Commands<'_>) -> String {
     }
 }
 
-/// What to do about a file or directory that could not be checked.
+/// Returns the hint for a file or directory that could not be checked.
 fn unchecked_hint(reason: Option<Reason>, verify: &str) -> String {
     match reason {
         Some(Reason::Permission) => {
@@ -271,7 +272,7 @@ fn unchecked_hint(reason: Option<Reason>, verify: &str) -> String {
     }
 }
 
-/// What to do about a directory that could not be read, or a file without a record.
+/// Returns the hint for a directory that could not be read, or a file without a record.
 pub fn pending_hint(it: &Pending, commands: Commands<'_>) -> String {
     let has_records = it.files > 0;
     let again =
@@ -279,7 +280,7 @@ pub fn pending_hint(it: &Pending, commands: Commands<'_>) -> String {
     unchecked_hint(it.reason, &again)
 }
 
-/// What else is to be known of a root, each with a command where there is something to do.
+/// Returns further notices about a root, each with a command if there is something to do.
 pub fn notices(it: &RootStatus, commands: Commands<'_>) -> Vec<(String, Option<String>)> {
     let root = &it.root;
     let command = |verb: &str| Some(commands.about(verb, &root.path));
@@ -325,7 +326,7 @@ pub fn notices(it: &RootStatus, commands: Commands<'_>) -> Vec<(String, Option<S
     notices
 }
 
-/// Changes that `update` records.
+/// Returns the changes that `update` records.
 fn changes(it: &RootStatus) -> Option<String> {
     let is_working = it.root.settings.profile == Profile::Working;
     let missing = if is_working { of_class(it, Class::Missing) } else { 0 };
@@ -341,7 +342,7 @@ fn changes(it: &RootStatus) -> Option<String> {
     (!words.is_empty()).then(|| words.join(", "))
 }
 
-/// What is being done.
+/// Returns the current activity.
 fn at_work(it: &RootStatus) -> impl Iterator<Item = String> {
     let running = it
         .last

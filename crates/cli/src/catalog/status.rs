@@ -1,4 +1,4 @@
-//! `lanesum status`: how roots stand, from stored state alone.
+//! `lanesum status`: the state of roots, from stored data only.
 
 use std::path::Path;
 
@@ -17,13 +17,13 @@ use super::{Code, now, place, prometheus};
 use crate::args::{Status, Where};
 use crate::console::Console;
 
-/// Files of a class that are printed one by one.
+/// The number of files of a class that are printed one by one.
 const MOST: usize = 10;
 
-/// Prints how roots stand.
+/// Prints the state of roots.
 ///
 /// # Errors
-/// Those of the catalog, and wrong usage.
+/// Errors of the catalog, and wrong usage.
 pub fn run(args: &Status, console: &mut Console) -> anyhow::Result<Code> {
     let (catalog, standing) = read(args, console)?;
     if let Some(path) = &args.prometheus {
@@ -50,10 +50,10 @@ pub fn run(args: &Status, console: &mut Console) -> anyhow::Result<Code> {
     Ok(code)
 }
 
-/// The catalog, and how the roots stand that were asked for.
+/// Opens the catalog, and reads the state of the requested roots.
 ///
 /// # Errors
-/// Those of the catalog, and wrong usage.
+/// Errors of the catalog, and wrong usage.
 pub fn read(args: &Status, console: &Console) -> anyhow::Result<(Catalog, Standing)> {
     let place = &args.roots.place;
     let catalog = place::look(place)?;
@@ -62,20 +62,20 @@ pub fn read(args: &Status, console: &Console) -> anyhow::Result<(Catalog, Standi
     Ok((catalog, standing))
 }
 
-/// The exit code, `--max-age` included.
+/// Returns the exit code, which depends on `--max-age`, too.
 ///
 /// # Errors
-/// Those of the catalog.
+/// Errors of the catalog.
 pub fn code(args: &Status, catalog: &Catalog, standing: &Standing) -> Result<Code, CatalogError> {
     let is_old = !too_old(args, catalog, standing)?.is_empty();
     let code = standing.code();
     Ok(if is_old { code.max(Code::Incomplete) } else { code })
 }
 
-/// Roots of which no run finished in the time that `--max-age` names.
+/// Returns the roots without a finished run in the time of `--max-age`.
 ///
 /// # Errors
-/// Those of the catalog.
+/// Errors of the catalog.
 pub fn too_old<'it>(
     args: &Status,
     catalog: &Catalog,
@@ -96,14 +96,14 @@ pub fn too_old<'it>(
     Ok(is_old.map(|root| &*root.path).collect())
 }
 
-/// Whether a run compared files with the catalog, as far as it was to.
+/// Returns whether a run compared all files that it should with the catalog.
 pub fn has_finished(run: &Run) -> bool {
     let verbs = [Verb::Add, Verb::Scan, Verb::Update, Verb::Verify, Verb::Scrub];
     let outcomes = [Outcome::Complete, Outcome::Partial, Outcome::Limited, Outcome::Part];
     run.ended.is_some() && verbs.contains(&run.verb) && outcomes.contains(&run.outcome)
 }
 
-/// The verdict, the table, and problems with what to do.
+/// Prints the verdict, the table, and problems with hints.
 fn text(
     place: &Where,
     catalog: &Catalog,
@@ -148,12 +148,12 @@ fn text(
     console.line(&text).map_err(output)
 }
 
-/// What to do, on a line of its own.
+/// Prints a hint on a separate line.
 pub fn hint(text: &mut Vec<u8>, words: &str) {
     text.extend_from_slice(format!("  {words}\n").as_bytes());
 }
 
-/// How a root stands, as an object.
+/// Returns the state of a root as an object.
 pub fn root_object(it: &RootStatus) -> Map<String, Value> {
     let mut object = object("status");
     let settings = &it.root.settings;
@@ -191,7 +191,7 @@ pub fn root_object(it: &RootStatus) -> Map<String, Value> {
     object
 }
 
-/// A run, as an object.
+/// Returns a run as an object.
 pub fn run_object(run: &Run) -> Value {
     json!({
         "verb": run.verb.name(),

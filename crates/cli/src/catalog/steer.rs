@@ -1,4 +1,4 @@
-//! `lanesum pause`, `resume` and `limit`: how scrubs behave, one that runs included.
+//! `lanesum pause`, `resume` and `limit`: control scrubs, including running ones.
 
 use indicatif::DecimalBytes;
 use lanesum_catalog::{CatalogError, Control, Root};
@@ -14,7 +14,7 @@ use crate::console::Console;
 /// Pauses scrubs.
 ///
 /// # Errors
-/// Those of the catalog, and wrong usage.
+/// Errors of the catalog, and wrong usage.
 pub fn pause(args: &Roots, console: &mut Console) -> anyhow::Result<Code> {
     each(args, console, |control, root, commands| {
         let since = control.pause(root, now())?;
@@ -25,7 +25,7 @@ pub fn pause(args: &Roots, console: &mut Console) -> anyhow::Result<Code> {
 /// Resumes scrubs.
 ///
 /// # Errors
-/// Those of the catalog, and wrong usage.
+/// Errors of the catalog, and wrong usage.
 pub fn resume(args: &Roots, console: &mut Console) -> anyhow::Result<Code> {
     each(args, console, |control, root, _| {
         Ok(match control.resume(root)? {
@@ -38,7 +38,7 @@ pub fn resume(args: &Roots, console: &mut Console) -> anyhow::Result<Code> {
 /// Shows or changes settings.
 ///
 /// # Errors
-/// Those of the catalog, and wrong usage.
+/// Errors of the catalog, and wrong usage.
 pub fn limit(args: &Limit, console: &mut Console) -> anyhow::Result<Code> {
     let patch = args.pace.patch();
     if patch.is_empty() {
@@ -65,7 +65,7 @@ fn show(args: &Roots, console: &mut Console) -> anyhow::Result<Code> {
     Ok(Code::Nothing)
 }
 
-/// Changes something of each root, and prints what came of it.
+/// Changes a setting of each root, and prints the result.
 fn each(
     args: &Roots,
     console: &mut Console,
@@ -78,7 +78,7 @@ fn each(
     for root in roots {
         match steer(&mut control, &root, Commands { place: &args.place, console }) {
             Ok(words) => console.about(name(&root.path), &words),
-            // The other roots are changed all the same.
+            // The other roots are still changed.
             Err(error) => worst = worst.max(errors::tell(&error, &args.place, console)),
         }
     }

@@ -1,4 +1,4 @@
-//! What came of a run over a root, in a line, and what to do about it.
+//! The result of a run over a root as a line, with a hint.
 
 use indicatif::{DecimalBytes, HumanCount};
 use lanesum_catalog::{Class, Counts, Halt, Profile, Summary, Verb};
@@ -19,7 +19,8 @@ pub const ORDER: [Class; 7] = [
     Class::Ok,
 ];
 
-/// A run in a line: `update: 3 edited, 1 new; 12 files read, 4.10 MB`; `verb` is what was done.
+/// Returns a run as a line: `update: 3 edited, 1 new; 12 files read, 4.10 MB`. `verb` names the
+/// run.
 pub fn words(verb: &str, it: &Summary) -> String {
     if let Some(offline) = it.offline() {
         return format!("{verb}: offline ({}); not checked", offline::words(offline));
@@ -55,7 +56,7 @@ pub fn words(verb: &str, it: &Summary) -> String {
     words
 }
 
-/// Why a run is not complete.
+/// Returns the reasons why a run is incomplete.
 fn gaps(it: &Summary) -> Vec<String> {
     let mut gaps = Vec::new();
     match it.halt {
@@ -81,7 +82,7 @@ fn gaps(it: &Summary) -> Vec<String> {
     gaps
 }
 
-/// Files by class, and what else was found.
+/// Returns the numbers of files by class, and other findings.
 fn counts(it: &Summary) -> Vec<String> {
     let mut words = Vec::new();
     if it.hardware_warnings > 0 {
@@ -106,7 +107,7 @@ fn counts(it: &Summary) -> Vec<String> {
     words
 }
 
-/// Files of a class: those that the run found, and those that were found before and stand so.
+/// Returns the number of files in a class: those that the run found, and those from earlier runs.
 pub fn count(it: &Summary, class: Class) -> u64 {
     let of = |counts: &Counts| counts.get(&class).copied().unwrap_or(0);
     match class {
@@ -131,7 +132,7 @@ fn skipped(it: &Summary) -> Vec<String> {
     some.map(|(count, one, many)| counted(count, one, many)).collect()
 }
 
-/// Whether there are edited, moved or new files, or in a working root deleted ones.
+/// Returns whether there are edited, moved or new files, or deleted ones in a working root.
 pub fn has_changes(it: &Summary) -> bool {
     let is_working = it.root.settings.profile == Profile::Working;
     let is_change = |class: Class| match class {
@@ -144,7 +145,7 @@ pub fn has_changes(it: &Summary) -> bool {
     !it.is_first && (some(&it.counts) || some(&it.standing))
 }
 
-/// What to do, where there is something.
+/// Returns the hint, if there is something to do.
 pub fn hint(it: &Summary, commands: Commands<'_>) -> Option<String> {
     let root = &it.root;
     let command = |verb: &str| commands.about(verb, &root.path);

@@ -1,13 +1,13 @@
 //! Tables for people: aligned columns, two spaces apart.
 
-/// How a column is aligned.
+/// The alignment of a column.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Align {
     Left,
     Right,
 }
 
-/// The lines of a table, the header first. No line ends in spaces.
+/// Returns the lines of a table, the header first. Lines do not end in spaces.
 pub fn lines<const N: usize>(header: [(&str, Align); N], rows: &[[String; N]]) -> Vec<String> {
     let aligns = header.map(|(_, align)| align);
     let all: Vec<[String; N]> =

@@ -1,4 +1,4 @@
-//! Which roots, or paths in them, a command is about.
+//! The roots, or paths in them, that a command is about.
 
 use std::path::PathBuf;
 
@@ -8,10 +8,10 @@ use super::commands::Commands;
 use super::errors::name_roots_below;
 use crate::failure::Hinted;
 
-/// The roots that these directories are; all where none is named.
+/// Returns the roots at these directories, or all if none is given.
 ///
 /// # Errors
-/// One is not a root, the catalog has no root, and those of the catalog.
+/// A directory is not a root, the catalog has no root, and errors of the catalog.
 pub fn roots(
     catalog: &Catalog,
     directories: &[PathBuf],
@@ -33,10 +33,10 @@ pub fn roots(
     Ok(chosen)
 }
 
-/// The roots, with the paths in them that are named; all roots where none is.
+/// Returns the roots with the given paths in them, or all roots if none is given.
 ///
 /// # Errors
-/// One is in no root, the catalog has no root, and those of the catalog.
+/// A path is in no root, the catalog has no root, and errors of the catalog.
 pub fn targets(
     catalog: &Catalog,
     paths: &[PathBuf],
@@ -50,7 +50,7 @@ pub fn targets(
         let (root, below) = find(catalog, path, commands)?;
         let known = targets.iter_mut().find(|target| target.root.id() == root.id());
         match known {
-            // All of the root is a target already.
+            // The whole root is a target already.
             Some(target) if target.paths.is_empty() => {}
             Some(target) if below.is_empty() => target.paths.clear(),
             Some(target) => target.paths.push(below),
@@ -64,7 +64,7 @@ pub fn targets(
     Ok(targets)
 }
 
-/// All of each root.
+/// The whole of each root.
 pub fn whole(roots: Vec<Root>) -> Vec<Target> {
     roots.into_iter().map(Target::whole).collect()
 }

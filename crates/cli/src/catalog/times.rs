@@ -5,21 +5,21 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
-/// When a file was last verified; a file of a list may never have been.
+/// Returns when a file was last verified. A file of a list may never have been.
 pub fn last_verified(seconds: i64) -> String {
     if seconds > 0 { moment(seconds) } else { "never".to_owned() }
 }
 
-/// Seconds of a day.
+/// The number of seconds of a day.
 pub const DAY: i64 = 24 * 60 * 60;
 
-/// Seconds since 1970.
+/// Returns the current time in seconds since 1970.
 pub fn now() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     since.map_or(0, |since| since.as_secs().cast_signed())
 }
 
-/// A time for people: `2026-11-24 21:03 +01:00`.
+/// Returns a time for people: `2026-11-24 21:03 +01:00`.
 pub fn moment(seconds: i64) -> String {
     moment_in(seconds, &TimeZone::system())
 }
@@ -29,18 +29,18 @@ fn moment_in(seconds: i64, zone: &TimeZone) -> String {
     time.to_zoned(zone.clone()).strftime("%Y-%m-%d %H:%M %:z").to_string()
 }
 
-/// A time for programs: `2026-11-24T20:03:07Z`.
+/// Returns a time for programs: `2026-11-24T20:03:07Z`.
 pub fn utc(seconds: i64) -> String {
     Timestamp::from_second(seconds).map_or_else(|_| seconds.to_string(), |time| time.to_string())
 }
 
-/// A modification time in nanoseconds since 1970 for programs: `2026-11-24T20:03:07.5Z`.
+/// Returns a modification time in nanoseconds since 1970 for programs: `2026-11-24T20:03:07.5Z`.
 pub fn utc_of_nanoseconds(nanoseconds: i64) -> String {
     let time = Timestamp::UNIX_EPOCH.checked_add(SignedDuration::from_nanos(nanoseconds));
     time.map_or_else(|_| nanoseconds.to_string(), |time| time.to_string())
 }
 
-/// How long something took or lies back: `12 d`, `5 h`, `3 min`, `20 s`.
+/// Returns a duration or age: `12 d`, `5 h`, `3 min`, `20 s`.
 pub fn age(seconds: i64) -> String {
     let seconds = seconds.max(0);
     match seconds {

@@ -1,4 +1,4 @@
-//! The forms that differences are printed in.
+//! The formats of differences.
 
 use std::io;
 
@@ -11,10 +11,10 @@ use crate::args::{Compare, Form};
 use crate::console::Console;
 use crate::json::{self, insert_name};
 
-/// Prints all that is asked for.
+/// Prints the requested differences.
 ///
 /// # Errors
-/// Standard output's.
+/// Errors of standard output.
 pub fn print(args: &Compare, differences: &Differences, console: &mut Console) -> io::Result<()> {
     let wanted = differences
         .iter()
@@ -26,7 +26,7 @@ pub fn print(args: &Compare, differences: &Differences, console: &mut Console) -
     }
 }
 
-/// A line for each difference, and one for all files of a folder that was renamed.
+/// A line for each difference, and one line for all files of a renamed directory.
 fn text<'a>(
     differences: impl Iterator<Item = Difference<'a>>,
     folders: FolderMoves,
@@ -85,7 +85,7 @@ fn basis(it: &Difference<'_>) -> &'static str {
     }
 }
 
-/// A header and a row for each, as RFC 4180 has them. Names are bytes.
+/// A header and a row for each file, as in RFC 4180. Names are bytes.
 fn csv<'a>(
     differences: impl Iterator<Item = Difference<'a>>,
     console: &mut Console,
@@ -117,7 +117,7 @@ fn csv<'a>(
     Ok(())
 }
 
-/// An object of one line. A name that is no UTF-8 is `path_base64`.
+/// An object per line. A name that is not UTF-8 is `path_base64`.
 fn object(it: &Difference<'_>) -> Vec<u8> {
     let mut object = Map::new();
     object.insert("class".to_owned(), it.class.name().into());

@@ -1,10 +1,10 @@
-//! `--on-finding`: a command is called once for each event that needs attention, whichever command
+//! `--on-finding`: calls a command once for each event that needs attention, whichever command
 //! found it.
 //!
-//! The catalog stores the last event that was called for, so findings of other processes, and those
-//! of a time without a daemon, are called for when it starts. A call that the end of the daemon
-//! interrupts is repeated. The first start of all calls for the files and roots that have problems
-//! then; if the daemon ends during these calls, the next start repeats them from the first one.
+//! The catalog stores the last event with a call. So at its start the daemon also calls for
+//! findings of other processes, and for those while no daemon ran. If the end of the daemon
+//! interrupts a call, it is repeated. The very first start calls for all files and roots that have
+//! problems. If the daemon ends during these calls, the next start repeats all of them.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -26,17 +26,17 @@ use crate::args::Where;
 use crate::catalog::{json, utc};
 use crate::console::{Console, lock};
 
-/// Events that are taken from the catalog at a time.
+/// The number of events that are read from the catalog at a time.
 const SOME: usize = 1000;
 
 /// The thread that calls.
 pub struct Calls(Sender<()>);
 
 impl Calls {
-    /// Calls for each event that was not called for yet, and for each that comes.
+    /// Calls for each event that had no call yet, and for each new event.
     ///
     /// # Errors
-    /// Those of the catalog.
+    /// Errors of the catalog.
     pub fn start(
         path: &Path,
         place: &Where,
@@ -65,14 +65,14 @@ impl Calls {
         Ok(calls)
     }
 
-    /// Says that there may be new events.
+    /// Notifies the thread of possible new events.
     pub fn wake(&self) {
-        // The thread is there unless it panicked.
+        // The thread exists unless it panicked.
         let _ = self.0.send(());
     }
 }
 
-/// What a command is called for.
+/// The subject of a call.
 struct Call {
     class: Class,
     reason: Option<Reason>,
@@ -82,9 +82,9 @@ struct Call {
     json: Vec<u8>,
 }
 
-/// Where the number of the last event is stored that was called for.
+/// The key under which the number of the last event with a call is stored.
 trait Notes: Send {
-    /// The newest event of the catalog.
+    /// Returns the newest event of the catalog.
     fn newest(&self) -> Result<i64, CatalogError>;
 
     fn note(&mut self, event: i64) -> Result<(), CatalogError>;
@@ -106,15 +106,15 @@ struct Caller {
     command: String,
     commands: Commands,
     notes: Box<dyn Notes>,
-    /// The last event that was called for; none before the first calls of all.
+    /// The last event with a call, or none before the very first calls.
     last: Option<i64>,
-    /// Whether the catalog stores that.
+    /// Whether the catalog stores it.
     is_noted: bool,
     console: Arc<Mutex<Console>>,
 }
 
 impl Caller {
-    /// Calls whenever it is woken, and tries again after a while if that failed.
+    /// Calls whenever it is notified, and tries again after a while if that failed.
     fn listen(&mut self, wakes: &Receiver<()>, again: Duration) {
         let mut has_failed = false;
         loop {
@@ -127,7 +127,7 @@ impl Caller {
                 return;
             }
             let result = self.call_and_note();
-            // Once, however often it is tried.
+            // Reported once, however often it is tried.
             if let Err(error) = result.as_ref()
                 && !has_failed
             {
@@ -137,7 +137,7 @@ impl Caller {
         }
     }
 
-    /// Calls for all new events, and stores the last one, also if it could not be stored before.
+    /// Calls for all new events, and stores the last one, even if that failed before.
     fn call_and_note(&mut self) -> Result<(), CatalogError> {
         self.call_for_all()?;
         match self.last.filter(|_| !self.is_noted) {
@@ -179,7 +179,7 @@ impl Caller {
         }
     }
 
-    /// Calls, waits, and stores the event that it was for. False if the daemon ends.
+    /// Calls, waits, and stores the event. Returns false if the daemon ends.
     fn call(&mut self, call: &Call, event: Option<i64>) -> bool {
         let mut command = Command::new("sh");
         command.arg("-c").arg(&self.command);
@@ -197,7 +197,7 @@ impl Caller {
         commands.run(command, ("--on-finding", &words), &console, note)
     }
 
-    /// Stores the last event that was called for. One that cannot be stored now is later.
+    /// Stores the last event with a call. If that fails, it is stored later.
     fn note(&mut self, event: i64) -> Result<(), CatalogError> {
         self.last = Some(event);
         let noted = self.notes.note(event);
@@ -210,12 +210,12 @@ fn roots(catalog: &Catalog) -> Result<BTreeMap<i64, Root>, CatalogError> {
     Ok(catalog.roots()?.into_iter().map(|root| (root.id(), root)).collect())
 }
 
-/// Whether a command is called for this.
+/// Returns whether a class or reason needs a call.
 fn is_wanted(class: Class, attention: Attention) -> bool {
     attention == Attention::Problem || class == Class::Offline
 }
 
-/// The call for an event, if it needs one. The log of a root that was forgotten needs none.
+/// Returns the call for an event, if it needs one. The log of a forgotten root needs none.
 fn call_of(event: &Event, roots: &BTreeMap<i64, Root>) -> Option<Call> {
     let (root, finding) = (roots.get(&event.root)?, &event.finding);
     let attention = finding.attention(root.settings.profile);
@@ -264,7 +264,7 @@ fn call_of_file(file: FileStatus, root: &Root) -> Call {
     call_of_standing(root, (file.class, file.reason, file.path), file.since, more)
 }
 
-/// The call for a problem that was there before the first start.
+/// Returns the call for a problem from before the very first start.
 fn call_of_standing(
     root: &Root,
     (class, reason, path): (Class, Option<Reason>, PathBuf),
@@ -291,7 +291,7 @@ mod tests {
     use super::*;
     use crate::console::{self, locale_of_process};
 
-    /// A catalog without space for the first notes.
+    /// A catalog that cannot store the first events.
     struct Full {
         left: u32,
         noted: Sender<i64>,
@@ -345,7 +345,7 @@ mod tests {
     fn a_note_without_space_is_repeated_and_its_call_is_not() {
         let directory = tempfile::tempdir().unwrap();
         let (noted, notes) = mpsc::channel();
-        // Two calls, and the note after them.
+        // Two calls, and then the stored event.
         let (mut caller, last) = caller(directory.path(), Full { left: 3, noted });
         assert!(matches!(caller.call_and_note(), Err(CatalogError::Full)));
         assert!(!caller.is_noted);

@@ -1,14 +1,13 @@
-//! Whether the wall clock was set.
+//! Detects that the wall clock was set.
 
 use std::time::{Duration, SystemTime};
 
 use rustix::time::{ClockId, clock_gettime};
 
-/// A wall clock that differs by more than this was set.
+/// The minimum difference that counts as a set clock.
 const SET: Duration = Duration::from_secs(30);
 
-/// The wall clock at the last look, and a clock that counts the sleep of the machine and is never
-/// set.
+/// The previous value of the wall clock, and of a clock that includes sleep and is never set.
 pub struct Clock(SystemTime, Duration);
 
 impl Clock {
@@ -19,7 +18,7 @@ impl Clock {
         Self(SystemTime::now(), steady)
     }
 
-    /// Whether the wall clock was set since the last look.
+    /// Returns whether the wall clock was set since the previous call.
     pub fn was_set(&mut self) -> bool {
         let now = Self::new();
         let expected = self.0 + now.1.saturating_sub(self.1);

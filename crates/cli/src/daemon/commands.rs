@@ -1,5 +1,5 @@
-//! Commands that somebody gave by an option: each runs in a process group of its own, so that what
-//! it started ends with it, for a minute at most and no longer than the daemon.
+//! Runs commands that options give. Each has its own process group, so that all its processes end
+//! with it, after at most a minute, and before the daemon ends.
 
 use std::io;
 use std::os::unix::process::CommandExt as _;
@@ -12,14 +12,14 @@ use rustix::process::{Pid, Signal, kill_process_group};
 
 use crate::console::{Console, lock};
 
-/// A command may take so long.
+/// The maximum time of a command.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// So long it has still when the daemon ends, which has to be gone soon after.
+/// The time that commands have when the daemon ends, which must end soon.
 const GRACE: Duration = Duration::from_secs(1);
-/// Between two looks whether it ended.
+/// The interval at which a command's end is checked.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// The commands of a daemon. Clones are of the same.
+/// The commands of a daemon. Clones share them.
 #[derive(Clone)]
 pub struct Commands {
     state: Arc<Mutex<State>>,
@@ -29,11 +29,11 @@ pub struct Commands {
 
 #[derive(Default)]
 struct State {
-    /// None begins from now on.
+    /// Whether starting commands is over.
     is_ending: bool,
-    /// How many are not over, with what is noted of them.
+    /// The number of running commands, with their records.
     under_way: usize,
-    /// The groups of those whose leader was not waited for: until then no other group has its
+    /// The process groups whose leader was not waited for. Until then no other group has its
     /// number.
     groups: Vec<Pid>,
 }
@@ -43,7 +43,7 @@ struct State {
 enum End {
     Well,
     Failed(String),
-    /// The daemon ends: it did not begin, or was ended.
+    /// The daemon ends. The command did not start, or was ended.
     WithDaemon,
 }
 
@@ -54,8 +54,8 @@ impl Default for Commands {
 }
 
 impl Commands {
-    /// Runs one, says so where it fails, and then lets it be noted; or neither where it was ended
-    /// because the daemon ends. Whether it was noted.
+    /// Runs a command, reports its failure, and then calls `note`. Does neither if it was ended
+    /// because the daemon ends. Returns whether `note` was called.
     pub fn run(
         &self,
         command: Command,
@@ -78,7 +78,7 @@ impl Commands {
         is_over
     }
 
-    /// Lets none begin any more, and ends those that are not over soon.
+    /// Prevents further starts, and ends running commands soon.
     pub fn end(&self) {
         self.lock().is_ending = true;
         let began = Instant::now();
@@ -88,7 +88,7 @@ impl Commands {
         self.kill();
     }
 
-    /// Lets none begin any more, and ends those that run.
+    /// Prevents further starts, and ends running commands.
     pub fn kill(&self) {
         let mut state = self.lock();
         state.is_ending = true;
@@ -115,7 +115,7 @@ impl Commands {
                 return match ended {
                     _ if is_late => End::Failed("stopped after a minute".to_owned()),
                     Ok(status) if status.success() => End::Well,
-                    // It may have been killed for that.
+                    // The time limit may have killed it.
                     Ok(status) if state.is_ending && status.code().is_none() => End::WithDaemon,
                     Ok(status) => End::Failed(status.to_string()),
                     Err(error) => End::Failed(error.to_string()),
@@ -130,7 +130,7 @@ impl Commands {
         }
     }
 
-    /// Starts one, unless the daemon ends.
+    /// Starts a command, unless the daemon ends.
     fn spawn(&self, mut command: Command) -> io::Result<Option<Child>> {
         let mut state = self.lock();
         if state.is_ending {
@@ -153,7 +153,7 @@ mod tests {
 
     use super::*;
 
-    /// A command whose output ends when all that it started has.
+    /// A command whose output ends when all its processes have ended.
     fn shell(words: &str) -> (Command, PipeReader) {
         let (reader, writer) = io::pipe().unwrap();
         let mut command = Command::new("sh");

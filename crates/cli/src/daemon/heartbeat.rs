@@ -1,7 +1,7 @@
-//! The heartbeat: once a day, and once after each start, when everything that was due was read.
+//! The heartbeat: once a day, and once after each start, when all due files were read.
 //!
-//! It comes whatever was found. It does not come while a root is paused or offline, or has files
-//! that could not be checked: a monitor that waits for it raises an alarm then.
+//! Findings do not stop it. It does not come while a root is paused or offline, or has files that
+//! could not be checked. A monitor that waits for it raises an alarm then.
 
 use std::fs::{self, Permissions};
 use std::io::Write as _;
@@ -16,7 +16,7 @@ use super::commands::Commands;
 use crate::args::Serve;
 use crate::console::{Console, lock};
 
-/// Heartbeats, if any are wanted.
+/// The heartbeat, if there is one.
 pub struct Heartbeat {
     command: Option<String>,
     file: Option<PathBuf>,
@@ -24,8 +24,8 @@ pub struct Heartbeat {
     console: Arc<Mutex<Console>>,
     /// The day of the last one.
     day: Option<i64>,
-    /// The version of the catalog in which something was unchecked: that lasts until a process
-    /// writes to it.
+    /// The version of the catalog in which a file was unchecked. This remains true until a process
+    /// writes to the catalog.
     gap: Option<i64>,
 }
 
@@ -41,11 +41,11 @@ impl Heartbeat {
         }
     }
 
-    /// Beats on a day on which everything due was read, unless it did already, or files could not
-    /// be checked.
+    /// Sends a heartbeat on a day on which all due files were read, unless it was already sent, or
+    /// files could not be checked.
     ///
     /// # Errors
-    /// Those of the catalog.
+    /// Errors of the catalog.
     pub fn beat(&mut self, catalog: &Catalog, today: i64, now: i64) -> Result<(), CatalogError> {
         let is_wanted = self.command.is_some() || self.file.is_some();
         if !is_wanted || self.day == Some(today) {
@@ -86,13 +86,13 @@ impl Heartbeat {
     }
 }
 
-/// Whether a root has files that should have been checked and were not.
+/// Returns whether a root has files that should have been checked but were not.
 fn has_gap(it: &RootStatus) -> bool {
     let unchecked = it.standing.get(&Class::Unchecked).copied().unwrap_or(0);
     it.root.offline.is_some() || !it.root.is_complete || unchecked + it.unknown + it.overdue > 0
 }
 
-/// Writes the time into a file, which appears as a whole or not at all.
+/// Writes the time to a file, atomically.
 fn write(path: &Path, now: i64) -> std::io::Result<()> {
     let directory = path.parent().filter(|it| !it.as_os_str().is_empty());
     let mut file = tempfile::NamedTempFile::new_in(directory.unwrap_or(Path::new(".")))?;

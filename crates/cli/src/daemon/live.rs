@@ -11,21 +11,21 @@ use lanesum_checksum::engine::Progress;
 use crate::console;
 use crate::counts::files;
 
-/// The rate is that of so long.
+/// The period over which the rate is measured.
 const WINDOW: Duration = Duration::from_secs(10);
 
 /// The current read, if there is one. Clones share it.
 #[derive(Clone, Debug, Default)]
 pub struct Live(Arc<Mutex<Option<UnderWay>>>);
 
-/// A read at work.
+/// A running read.
 #[derive(Debug)]
 struct UnderWay {
     root: PathBuf,
     files: u64,
     bytes: u64,
     progress: Arc<Progress>,
-    /// Earlier times, and the bytes that were read by then.
+    /// Earlier times, and the bytes read until then.
     marks: Vec<(Instant, u64)>,
 }
 
@@ -34,15 +34,15 @@ struct UnderWay {
 pub struct Progressed {
     /// The root.
     pub root: PathBuf,
-    /// Files and bytes that this read has.
+    /// The total of files and bytes.
     pub of_files: u64,
     pub of_bytes: u64,
-    /// Files and bytes that were read.
+    /// The files and bytes read so far.
     pub files: u64,
     pub bytes: u64,
-    /// Bytes a second.
+    /// Bytes per second.
     pub rate: u64,
-    /// The time until the end at this rate.
+    /// The time left at this rate.
     pub left: Option<Duration>,
 }
 
@@ -51,23 +51,23 @@ impl Live {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Begins a read.
+    /// Starts a read.
     pub fn begin(&self, root: PathBuf, files: u64, bytes: u64, progress: Arc<Progress>) {
         let marks = vec![(Instant::now(), progress.bytes.load(Relaxed))];
         *self.lock() = Some(UnderWay { root, files, bytes, progress, marks });
     }
 
-    /// Ends it.
+    /// Ends a read.
     pub fn end(&self) {
         *self.lock() = None;
     }
 
-    /// The progress; none while nothing is read.
+    /// Returns the progress, or none if nothing is read.
     pub fn reading(&self) -> Option<Progressed> {
         let mut live = self.lock();
         let live = live.as_mut()?;
         let (now, bytes) = (Instant::now(), live.progress.bytes.load(Relaxed));
-        // Marks of the window, and the last one before it.
+        // Removes all old times but the last one before the period.
         let old = live.marks.iter().rposition(|(at, _)| now - *at > WINDOW);
         live.marks.drain(..old.unwrap_or(0));
         let (since, before) = live.marks[0];

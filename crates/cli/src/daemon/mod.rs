@@ -49,11 +49,11 @@ use commands::Commands;
 use live::Live;
 use worker::{Step, Worker};
 
-/// Between two looks whether the catalog was written to, or the clock was set.
+/// The interval at which the catalog and the clock are checked.
 const LOOK: Duration = Duration::from_secs(2);
-/// The daemon ends so long after a signal, whatever it does.
+/// The daemon always ends this long after a signal.
 const PATIENCE: Duration = Duration::from_millis(1700);
-/// A step that failed is repeated after this time, unless the catalog itself is at fault.
+/// The time after which a failed step is repeated, unless the catalog itself is at fault.
 const AGAIN: Duration = Duration::from_secs(60);
 
 #[cfg(feature = "page")]
@@ -64,7 +64,7 @@ type Wanted = std::convert::Infallible;
 /// Runs the daemon until a signal ends it.
 ///
 /// # Errors
-/// Wrong options, and errors of the system before it begins.
+/// Invalid options, and errors of the system before it starts.
 pub fn run(args: &Serve) -> anyhow::Result<ExitCode> {
     let console = Console::new(b"lanesum", locale_of_process()).context("standard output")?;
     let console = Arc::new(Mutex::new(console));
@@ -90,12 +90,12 @@ pub fn run(args: &Serve) -> anyhow::Result<ExitCode> {
     commands.end();
     let Err(error) = served else { return Ok(ExitCode::SUCCESS) };
     let code = fail(&error, &args.place, &mut lock(&console));
-    // With this code systemd starts it again.
+    // systemd restarts a daemon that ends with this code.
     let may_be_repeated = matches!(error, CatalogError::Replaced(_) | CatalogError::Io { .. });
     Ok(if may_be_repeated { ExitCode::FAILURE } else { code })
 }
 
-/// One daemon serves a catalog.
+/// Only one daemon serves a catalog.
 fn refuse_second(path: &Path, holder: &str, console: &mut Console) -> ExitCode {
     let process = holder.trim_end_matches(" (daemon)");
     console.about(path.as_os_str().as_encoded_bytes(), &format!("already served by {process}"));
@@ -104,7 +104,7 @@ fn refuse_second(path: &Path, holder: &str, console: &mut Console) -> ExitCode {
     ExitCode::from(2)
 }
 
-/// Refuses a file whose directory is not there: the daemon would notice only at the end of a day.
+/// Refuses a file in a missing directory, which the daemon would notice only at the end of a day.
 fn require_directory(heartbeat_file: Option<&Path>) -> Result<(), Usage> {
     let Some(file) = heartbeat_file else { return Ok(()) };
     let directory = file.parent().filter(|it| !it.as_os_str().is_empty());
@@ -114,8 +114,9 @@ fn require_directory(heartbeat_file: Option<&Path>) -> Result<(), Usage> {
     Err(Usage(format!("--heartbeat-file {}: its directory does not exist", console::shown(file))))
 }
 
-/// Lets SIGTERM and SIGINT end the daemon after it committed its results. If that takes too long it
-/// ends all the same, as if it was killed: the catalog loses at most two seconds of verifications.
+/// Lets SIGTERM and SIGINT end the daemon after it has committed its results. If that takes too
+/// long, it ends anyway, as if it was killed. The catalog then loses at most two seconds of
+/// verifications.
 fn end_on_signals(
     is_ending: &Arc<AtomicBool>,
     end: Sender<()>,
@@ -126,7 +127,7 @@ fn end_on_signals(
     let wait = move || {
         if signals.forever().next().is_some() {
             is_ending.store(true, Ordering::Relaxed);
-            // Without a receiver it has ended.
+            // Without a receiver the daemon has ended.
             let _ = end.send(());
             thread::sleep(PATIENCE);
             commands.kill();
@@ -146,7 +147,7 @@ fn serve(
     commands: &Commands,
     ended: &Receiver<()>,
 ) -> Result<(), CatalogError> {
-    // An address in use is reported before anything else is done.
+    // Reports an address in use before anything else happens.
     #[cfg(feature = "page")]
     let page = page.map(page::open).transpose()?;
     let live = Live::default();
@@ -191,7 +192,7 @@ fn tell_retried(error: &CatalogError, place: &Where, console: &mut Console) {
     print_hint("the daemon tries again each minute", console);
 }
 
-/// Waits so long, or until there may be something to do.
+/// Waits this long, or until there may be work.
 fn wait(time: Duration, ended: &Receiver<()>, worker: &mut Worker) -> Result<(), CatalogError> {
     let begun = Instant::now();
     loop {
@@ -204,13 +205,13 @@ fn wait(time: Duration, ended: &Receiver<()>, worker: &mut Worker) -> Result<(),
             Ok(false) => {}
             Ok(true) => return Ok(()),
             Err(error) if is_final(&error) => return Err(error),
-            // If it lasts, the next step reports it.
+            // If the error persists, the next step reports it.
             Err(_) => return Ok(()),
         }
     }
 }
 
-/// Whether a repetition would only fail again.
+/// Returns whether a repetition would fail again.
 fn is_final(error: &CatalogError) -> bool {
     matches!(
         error,
@@ -222,7 +223,7 @@ fn is_final(error: &CatalogError) -> bool {
     )
 }
 
-/// Notifies systemd, if it listens.
+/// Notifies systemd, if it runs the daemon.
 fn notify(state: &[NotifyState<'_>]) {
     // Without systemd there is nothing to do.
     let _ = sd_notify::notify(state);

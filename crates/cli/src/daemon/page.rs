@@ -1,4 +1,4 @@
-//! The page that shows how it goes, at an address or a socket.
+//! Serves the page at an address or a socket.
 
 use std::fs::{self, File};
 use std::io::{self, Read as _};
@@ -15,21 +15,21 @@ use crate::args::Page;
 use crate::console::{self, Console, lock};
 use crate::failure::Usage;
 
-/// A token that can be guessed is none.
+/// The minimum length of a token, so that it cannot be guessed.
 const SHORTEST: usize = 16;
-/// More is not typed.
+/// The maximum length of a token, which users may have to type.
 const LONGEST: u64 = 1000;
 
-/// A page that is wanted.
+/// The options of a page.
 pub struct Wanted {
     endpoint: Endpoint,
     settings: Settings,
 }
 
-/// What is wanted, if a page is.
+/// Returns the options of a page, if there is one.
 ///
 /// # Errors
-/// Options that make none, or one that is not safe.
+/// The options are contradictory or not safe.
 pub fn wanted(args: &Page) -> Result<Option<Wanted>, Usage> {
     let endpoint = match (args.listen, &args.socket) {
         (Some(address), _) => Endpoint::Address(address),
@@ -63,7 +63,7 @@ pub fn wanted(args: &Page) -> Result<Option<Wanted>, Usage> {
     Ok(Some(Wanted { endpoint, settings }))
 }
 
-/// What a file holds that only its owner may read.
+/// Reads a file that only its owner may have permission to read.
 fn token(path: &Path) -> Result<String, Usage> {
     let wrong = |words: &str| Usage(format!("{}: {words}", console::shown(path)));
     let failed = |error: io::Error| wrong(&lanesum_checksum::error::message(&error));
@@ -84,18 +84,18 @@ fn token(path: &Path) -> Result<String, Usage> {
     Ok(token.to_owned())
 }
 
-/// A page whose endpoint is open.
+/// A page with an open endpoint.
 pub struct Open {
     door: Door,
     settings: Settings,
-    /// Where it is a socket.
+    /// The file of a Unix socket.
     socket: Option<Socket>,
 }
 
-/// A socket in the file system, which goes with the daemon.
+/// A socket in the file system, which is removed with the daemon.
 pub struct Socket {
     path: PathBuf,
-    /// Its device and number there.
+    /// The device and inode of the file.
     inode: (u64, u64),
 }
 
@@ -112,16 +112,16 @@ impl Drop for Socket {
     fn drop(&mut self) {
         let is_ours = |there: &fs::Metadata| (there.dev(), there.ino()) == self.inode;
         if fs::symlink_metadata(&self.path).is_ok_and(|there| is_ours(&there)) {
-            // One that stays is replaced by the next daemon.
+            // If it remains, the next daemon replaces it.
             let _ = fs::remove_file(&self.path);
         }
     }
 }
 
-/// Takes the endpoint of a page.
+/// Opens the endpoint of a page.
 ///
 /// # Errors
-/// Another has it, or it cannot be had.
+/// Another process has it, or the system refuses it.
 pub fn open(wanted: Wanted) -> Result<Open, CatalogError> {
     let Wanted { endpoint, settings } = wanted;
     let failed = |error| CatalogError::Io { path: name(&endpoint), error };
@@ -130,10 +130,10 @@ pub fn open(wanted: Wanted) -> Result<Open, CatalogError> {
     Ok(Open { door, settings, socket })
 }
 
-/// Shows it from now on, as long as there is what it gives, where it gives something.
+/// Serves the page from now on.
 ///
 /// # Errors
-/// The system gives no thread, or no random bytes.
+/// The system refuses a thread, or random bytes.
 pub fn show(
     open: Open,
     catalog: &Path,
@@ -150,7 +150,7 @@ pub fn show(
             (format!("http://{}/", shown(*address, &settings.names)), String::new())
         }
         Endpoint::Socket(path) => {
-            // It is typed on another machine, and has to fit there.
+            // The path is typed on another machine, in whose shell it must be valid.
             let whole = std::path::absolute(path).unwrap_or_else(|_| path.clone());
             let way = std::os::unix::net::SocketAddr::from_pathname(&whole).map(|_| {
                 let whole = console::shown(whole);
@@ -173,8 +173,8 @@ fn name(endpoint: &Endpoint) -> PathBuf {
     }
 }
 
-/// As it is typed: of all addresses under the name that was told for other machines, unless that is
-/// a proxy's, which has a port of its own.
+/// Returns the URL to type. For an address that other machines reach, it has the name of `--host`,
+/// unless the name has a port, which is that of a proxy.
 fn shown(address: SocketAddr, names: &[String]) -> String {
     let has_port = |name: &str| name.rsplit(']').next().is_some_and(|rest| rest.contains(':'));
     if address.ip().is_unspecified() {
@@ -185,7 +185,7 @@ fn shown(address: SocketAddr, names: &[String]) -> String {
     }
 }
 
-/// What the page asks the daemon.
+/// The requests of the page to the daemon.
 struct Shown {
     live: Live,
     console: Arc<Mutex<Console>>,

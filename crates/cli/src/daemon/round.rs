@@ -1,41 +1,41 @@
-//! What the daemon does next with a root: a pure function of how the root stands and of what was
-//! done today.
+//! Chooses the next action of the daemon for a root: a pure function of the root's state and of
+//! what was done today.
 //!
 //! | the root | next |
 //! |---|---|
 //! | is paused | nothing |
 //! | went offline, or is back | a scan, which records that |
-//! | is requested to be verified as a whole | a verification of everything |
-//! | is requested, or in its hours, and was not updated today | an update |
-//! | the same, is online, and was not read today | the files that are due, part after part |
+//! | has a request to verify it as a whole | a verification of all files |
+//! | has a request, or is in its hours, and was not updated today | an update |
+//! | the same, and it is online and was not read today | the due files, part after part |
 //! | otherwise | nothing |
 //!
-//! Days are named by their beginnings, in seconds since 1970.
+//! A day is identified by its start in seconds since 1970.
 
 use lanesum_catalog::{Halt, Position, Reason, Root, Steering, Summary, Verb};
 
-/// Why a root is offline, and the number of its missing files.
+/// The reason why a root is offline, and the number of its missing files.
 type Away = (Reason, u64);
 
 fn away(root: &Root) -> Option<Away> {
     root.offline.as_ref().map(|it| (it.reason, it.missing))
 }
 
-/// How a root stands.
+/// The state of a root.
 #[derive(Clone, Debug, Default)]
 pub struct Standing {
     pub steering: Steering,
-    /// As stored.
+    /// The stored state.
     offline: Option<Away>,
-    /// Why its directory is not the recorded one now, if so.
+    /// The reason why the directory is not the recorded one now, if so.
     why_offline: Option<Reason>,
-    /// Whether its hours are open.
+    /// Whether the time is within its hours.
     is_open: bool,
     today: i64,
 }
 
 impl Standing {
-    /// How a root stands now.
+    /// Returns the current state of a root.
     pub fn of(root: &Root, is_open: bool, today: i64) -> Self {
         let why_offline = root.why_offline();
         // Such a root may be empty.
@@ -44,30 +44,30 @@ impl Standing {
         Self { steering: root.steering, offline: away(root), why_offline, is_open, today }
     }
 
-    /// Whether an update may read the root, in its hours or not.
+    /// Returns whether an update may read the root now, within its hours or not.
     pub fn may_be_updated(&self) -> bool {
         self.steering.paused.is_none() && self.why_offline.is_none()
     }
 
-    /// Whether the root may be read now.
+    /// Returns whether the root may be read now.
     fn may_be_read(&self) -> bool {
         let is_time = self.is_open || self.steering.requested.is_some();
         is_time && self.may_be_updated()
     }
 }
 
-/// What is done next with a root.
+/// The next action for a root.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Todo {
     Nothing,
     Scan,
     Update,
     Verify,
-    /// A part of the files that are due.
+    /// Reads a part of the due files.
     Due,
 }
 
-/// What came of a run over a root.
+/// The result of a run over a root.
 #[derive(Clone, Copy, Debug)]
 pub struct Ran {
     verb: Verb,
@@ -85,25 +85,25 @@ impl Ran {
     }
 }
 
-/// What was done with a root today.
+/// The actions for a root today.
 #[derive(Debug, Default)]
 pub struct Round {
     /// The day of the last update.
     updated: Option<i64>,
     /// Whether that update was complete.
     is_whole: bool,
-    /// The day on which everything due was read.
+    /// The day on which all due files were read.
     read: Option<i64>,
-    /// The end of the last part of today.
+    /// The end of today's last part.
     pub after: Position,
-    /// The request that is being answered.
+    /// The request that is being handled.
     request: Option<i64>,
-    /// How many files were missing when that was the reason to leave the root alone.
+    /// The number of missing files when the root was left alone because of them.
     missing: Option<u64>,
 }
 
 impl Round {
-    /// Begins the day again for a new request; gives whether it is one.
+    /// Restarts the day for a new request. Returns whether there is one.
     pub fn accept(&mut self, steering: &Steering) -> bool {
         let is_new = steering.requested.is_some() && steering.requested != self.request;
         self.request = steering.requested;
@@ -113,14 +113,14 @@ impl Round {
         is_new
     }
 
-    /// What is done next.
+    /// Returns the next action.
     pub fn next(&mut self, it: &Standing) -> Todo {
         let is_away = it.why_offline.is_some() && it.why_offline == it.offline.map(|it| it.0);
         if it.steering.paused.is_some() || is_away {
             return Todo::Nothing;
         }
         let is_known = match it.offline {
-            // Only a scan tells whether the files are back, and one is enough.
+            // Only a scan shows whether the files are back, and one scan is enough.
             Some((Reason::TooManyMissing, missing)) => self.missing == Some(missing),
             offline => offline.is_none(),
         };
@@ -138,12 +138,12 @@ impl Round {
         }
     }
 
-    /// Notes what came of a run on this day.
+    /// Records the result of a run on this day.
     pub fn note(&mut self, ran: Ran, today: i64) {
         let missing = ran.offline.filter(|(reason, _)| *reason == Reason::TooManyMissing);
         self.missing = missing.map(|(_, missing)| missing);
         match ran.verb {
-            // A run that was interrupted is repeated; one that records too many edits is not.
+            // An interrupted run is repeated, but not one with too many edits.
             Verb::Update if matches!(ran.halt, None | Some(Halt::TooManyEdits { .. })) => {
                 (self.updated, self.is_whole) = (Some(today), ran.is_complete());
                 self.after = Position::default();
@@ -153,7 +153,8 @@ impl Round {
         }
     }
 
-    /// Whether a day's work is done: the update was complete, and everything due was read.
+    /// Returns whether the day's work is done: the update was complete, and all due files were
+    /// read.
     pub fn is_done(&self, today: i64) -> bool {
         self.is_whole && self.updated == Some(today) && self.read == Some(today)
     }
@@ -209,7 +210,7 @@ mod tests {
         assert_eq!(round.next(&closed), Todo::Update);
         round.note(ran(Verb::Update, None), TODAY);
         assert_eq!(round.next(&closed), Todo::Due);
-        // A second request of the day.
+        // A second request on the same day.
         closed.steering = requested(8, false);
         assert!(round.accept(&closed.steering));
         assert_eq!(round.next(&closed), Todo::Update);

@@ -1,4 +1,4 @@
-//! Runs of the daemon: their options, and what ends them early.
+//! Runs of the daemon: their options, and early ends.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,13 +12,13 @@ use sd_notify::NotifyState;
 use super::live::Live;
 use super::notify;
 
-/// Between two messages to systemd about the progress.
+/// The interval between messages to systemd about the progress.
 const STATUS: Duration = Duration::from_secs(2);
-/// Between two looks whether a root was paused.
+/// The interval at which pauses are checked.
 const LOOK: Duration = Duration::from_millis(500);
 
-/// Tells systemd that the daemon is alive and what it reads; false once the daemon ends, or a root
-/// is paused.
+/// Tells systemd that the daemon is alive and what it reads. Returns false when the daemon ends or
+/// a root is paused.
 pub fn goes_on(live: &Live, is_ending: &Arc<AtomicBool>, steered: Option<Steered>) -> GoesOn {
     let (live, is_ending) = (live.clone(), Arc::clone(is_ending));
     let told = Mutex::new(Instant::now());
@@ -35,15 +35,15 @@ pub fn goes_on(live: &Live, is_ending: &Arc<AtomicBool>, steered: Option<Steered
     })
 }
 
-/// The roots of an update or a verification, which the library lets run whatever users set
-/// meanwhile. In the daemon a pause ends them, and the rate limits a verification.
+/// The roots of an update or a verification. The library does not pause or limit these runs, but in
+/// the daemon a pause ends them, and the rate limits a verification.
 pub struct Steered {
     roots: Vec<i64>,
     pace: Option<Pace>,
     seen: Mutex<Seen>,
 }
 
-/// The last look at the catalog.
+/// The time of the last check of the catalog.
 struct Seen {
     catalog: Catalog,
     at: Instant,
@@ -52,7 +52,7 @@ struct Seen {
 
 impl Steered {
     /// # Errors
-    /// Those of the catalog.
+    /// Errors of the catalog.
     pub fn new(path: &Path, roots: &[Root], pace: Option<Pace>) -> Result<Self, CatalogError> {
         let catalog = Catalog::look(path)?;
         let ids = roots.iter().map(Root::id).collect();

@@ -1,4 +1,4 @@
-//! The worker: chooses what is done next, and does it.
+//! The worker: chooses the next action and runs it.
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -28,14 +28,14 @@ use crate::catalog::print::Printer;
 use crate::console::{Console, lock};
 use crate::counts::counted;
 
-/// Between two looks whether hours opened, a day began, or the directories of roots are there.
+/// The interval at which hours, days and the directories of roots are checked.
 const POLL: Duration = Duration::from_secs(10);
 
-/// What comes next.
+/// The next step.
 pub enum Step {
-    /// Perhaps more at once.
+    /// There may be more to do at once.
     Again,
-    /// Nothing for so long.
+    /// Nothing to do for this time.
     Wait(Duration),
 }
 
@@ -46,27 +46,27 @@ pub struct Worker {
     live: Live,
     calls: Option<Calls>,
     heartbeat: Heartbeat,
-    /// Which catalog was named, for the commands of hints.
+    /// The option with the catalog, for hints.
     place: Where,
     threads: usize,
-    /// The catalog, to read it beside the process that writes.
+    /// The catalog, for reading while another process writes.
     catalog: Catalog,
-    /// Its version at the last look.
+    /// Its version at the last check.
     version: i64,
     zone: TimeZone,
     clock: Clock,
-    /// The root of the last run: the others come first.
+    /// The root of the last run. Other roots come first.
     last: Option<i64>,
     rounds: BTreeMap<i64, Round>,
-    /// Problems that were printed, and their day: a scrub finds again what the update found.
+    /// Problems that were printed, and their day, because a scrub finds those of the update again.
     printed: (i64, HashSet<(PathBuf, Class)>),
-    /// The process that the worker waits for, once that was printed.
+    /// The process that the worker waits for, if that was printed.
     holder: Option<String>,
 }
 
 impl Worker {
     /// # Errors
-    /// Those of the catalog.
+    /// Errors of the catalog.
     pub fn new(
         args: &Serve,
         path: &Path,
@@ -102,10 +102,10 @@ impl Worker {
         &self.path
     }
 
-    /// The numbers of recorded files and of roots.
+    /// Returns the numbers of recorded files and of roots.
     ///
     /// # Errors
-    /// Those of the catalog.
+    /// Errors of the catalog.
     pub fn counts(&self) -> Result<(u64, u64), CatalogError> {
         let status = self.catalog.status(now())?;
         Ok((status.iter().map(|it| it.files).sum(), status.len() as u64))
@@ -115,11 +115,10 @@ impl Worker {
         midnight(now(), &self.zone)
     }
 
-    /// Looks whether the catalog was written to or the clock was set: then there may be something
-    /// to do.
+    /// Returns whether the catalog was written to or the clock was set. Then there may be work.
     ///
     /// # Errors
-    /// Those of the catalog.
+    /// Errors of the catalog.
     pub fn look(&mut self) -> Result<bool, CatalogError> {
         self.catalog.require_in_place()?;
         let was_set = self.clock.was_set();
@@ -141,10 +140,10 @@ impl Worker {
         }
     }
 
-    /// Does what comes next.
+    /// Runs the next action.
     ///
     /// # Errors
-    /// Those of the catalog.
+    /// Errors of the catalog.
     pub fn step(&mut self) -> Result<Step, CatalogError> {
         notify(&[NotifyState::Watchdog]);
         self.catalog.require_in_place()?;
@@ -179,14 +178,14 @@ impl Worker {
         Standing::of(root, is_open, midnight(now, &self.zone))
     }
 
-    /// The roots of an update: all that are there and not paused, so that it finds files that moved
-    /// from one to another. Hours are those of scrubs.
+    /// Returns the roots of an update: all that exist and are not paused, so that it finds files
+    /// that moved from one root to another. Hours only limit scrubs.
     fn of_update(&self, roots: &[Root], now: i64) -> Vec<Root> {
         let is_one = |root: &&Root| self.standing(root, now).may_be_updated();
         roots.iter().filter(is_one).cloned().collect()
     }
 
-    /// Nothing is to be done at once.
+    /// There is nothing to do now.
     fn rest(&mut self, roots: &[Root], now: i64) -> Result<Step, CatalogError> {
         let today = midnight(now, &self.zone);
         let is_done = |root: &Root| {
@@ -203,12 +202,12 @@ impl Worker {
             words += &format!("; {offline} offline");
         }
         notify(&[NotifyState::Status(&words)]);
-        // Pages that a reader held in the log when the last run ended.
+        // Pages that a reader kept in the log when the last run ended.
         let _ = self.catalog.checkpoint();
         Ok(Step::Wait(POLL))
     }
 
-    /// The catalog, to write to it; none while another process does.
+    /// Opens the catalog for writing. Returns none if another process writes.
     fn open(&mut self) -> Result<Option<Catalog>, CatalogError> {
         match Catalog::open_existing(&self.path, "serve") {
             Ok(catalog) => {
@@ -245,7 +244,7 @@ impl Worker {
         ran.map_or_else(busy, |summaries| self.note(&summaries))
     }
 
-    /// Verifies all of a root, as a user asked for.
+    /// Verifies a whole root on request.
     fn verify(&mut self, root: &Root, now: i64) -> Result<Step, CatalogError> {
         let pace = Pace::default();
         let roots = [root.clone()];
@@ -269,7 +268,7 @@ impl Worker {
         self.note(&summaries)
     }
 
-    /// Reads a part of the files that are due. After the last part a request is done.
+    /// Reads a part of the due files. After the last part a request is done.
     fn read_part(&mut self, root: &Root, now: i64) -> Result<Step, CatalogError> {
         notify(&[NotifyState::Watchdog]);
         let after = self.rounds.get(&root.id()).map(|round| round.after).unwrap_or_default();
@@ -306,7 +305,7 @@ impl Worker {
         options
     }
 
-    /// Lets a run have the catalog, and prints the findings that need attention. None while another
+    /// Runs with the catalog, and prints findings that need attention. Returns none if another
     /// process has the catalog.
     fn with_catalog(
         &mut self,
@@ -344,7 +343,7 @@ impl Worker {
         Ok(Some(summaries))
     }
 
-    /// Prints what came of runs, and notes what was done today.
+    /// Prints the results of runs, and records today's actions.
     fn note(&mut self, summaries: &[Summary]) -> Result<Step, CatalogError> {
         let today = self.today();
         let mut step = Step::Again;

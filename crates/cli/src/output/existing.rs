@@ -1,5 +1,5 @@
-//! A list that is there already: what it has that its successor must have, and how it is
-//! overwritten where a successor could not.
+//! An existing list: the properties that its replacement must have, and overwriting it if a
+//! replacement could not have them.
 
 use std::fs::{File, Permissions};
 use std::io::{self, Seek as _};
@@ -12,10 +12,10 @@ use rustix::io::Errno;
 /// The attribute that holds a POSIX ACL.
 const ACL: &str = "system.posix_acl_access";
 
-/// A regular file that is to hold the list, open for writing.
+/// A regular file that will hold the list, open for writing.
 pub struct Existing {
     pub file: File,
-    /// How many names it has.
+    /// The number of hard links.
     links: u64,
     owner: Owner,
     mode: u32,
@@ -25,10 +25,10 @@ pub struct Existing {
 type Owner = (u32, u32);
 
 impl Existing {
-    /// Opens it; nothing of it changes.
+    /// Opens it without changing it.
     ///
     /// # Errors
-    /// The system's: it may not be written to.
+    /// Errors of the system: the file is not writable.
     pub fn open(path: &Path) -> io::Result<Self> {
         let file = File::options().write(true).open(path)?;
         let found = file.metadata()?;
@@ -40,8 +40,8 @@ impl Existing {
         })
     }
 
-    /// Gives a new file the owner, group and mode of this one; whether it may then take its place,
-    /// with nothing lost.
+    /// Gives a new file the owner, group and mode of this one. Returns whether it can replace this
+    /// file without losing anything.
     pub fn pass_on(&self, to: &File) -> bool {
         self.links == 1
             && !self.has_attributes()
@@ -51,7 +51,7 @@ impl Existing {
 
     fn pass_on_owner(&self, to: &File) -> io::Result<()> {
         let new = to.metadata()?;
-        // That of the folder's default, which this file has not.
+        // The ACL of the directory's default, which this file does not have.
         match fremovexattr(to, ACL) {
             Ok(()) | Err(Errno::NODATA | Errno::OPNOTSUPP | Errno::NOSYS) => {}
             Err(error) => return Err(error.into()),
@@ -64,29 +64,30 @@ impl Existing {
         }
     }
 
-    /// Whether somebody attached something to it: an ACL or attributes of users. Those of the
-    /// system a new file gets by itself.
+    /// Returns whether the file has an ACL or user attributes. A new file gets the system's
+    /// attributes itself.
     fn has_attributes(&self) -> bool {
         /// `XATTR_LIST_MAX`.
         const MOST: usize = 64 << 10;
         let mut names = vec![0; MOST];
-        // Where it fails the file system has none.
+        // If this fails, the file system has no attributes.
         let length = flistxattr(&self.file, &mut names[..]).unwrap_or(0);
         let mut names = names[..length].split(|&byte| byte == 0);
         names.any(|name| name == ACL.as_bytes() || name.starts_with(b"user."))
     }
 
-    /// Copies a whole list into it.
+    /// Copies a complete list into it.
     ///
     /// # Errors
-    /// The system's. What can be known before anything is overwritten is [`Overwriting::NotBegun`].
+    /// Errors of the system. Those that are found before anything is overwritten are
+    /// [`Overwriting::NotBegun`].
     pub fn overwrite(&mut self, mut list: &File) -> Result<(), Overwriting> {
         let length = list.metadata().map_err(Overwriting::NotBegun)?.len();
         if length > 0
             && let Err(error @ (Errno::NOSPC | Errno::DQUOT | Errno::FBIG | Errno::IO)) =
                 fallocate(&self.file, FallocateFlags::KEEP_SIZE, 0, length)
         {
-            // Gives back what it took, beyond the end that somebody else may have moved.
+            // Releases the reserved space after the end, which another process may have moved.
             if let Ok(found) = self.file.metadata() {
                 let _ = self.file.set_len(found.len());
             }

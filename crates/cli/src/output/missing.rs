@@ -1,34 +1,34 @@
-//! What a list lacks.
+//! The files that are missing in a list.
 
 use crate::console::Console;
 
-/// As many names are told at most.
+/// The maximum number of names in the message.
 const TOLD: usize = 10;
 
-/// What could not be read.
+/// The files that could not be read.
 #[derive(Debug, Default)]
 pub struct Missing {
     count: u64,
     /// The first ones.
     names: Vec<Vec<u8>>,
-    /// Whether some of them may be folders, with everything below.
+    /// Whether some may be directories, with everything below them.
     has_folders: bool,
-    /// Whether it is not known what else.
+    /// Whether further files are unknown.
     has_unknown: bool,
 }
 
-/// What is missing where something could not be read.
+/// The missing files after a read error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Gap {
     File,
-    /// A file, or a folder with everything below.
+    /// A file, or a directory with everything below it.
     Tree,
-    /// Whatever would have been named.
+    /// All files that an input would have named.
     Unknown,
 }
 
 impl Missing {
-    /// Notes that what is at `name` could not be read.
+    /// Records that the file or directory `name` could not be read.
     pub fn note(&mut self, gap: Gap, name: &[u8]) {
         if gap == Gap::Unknown {
             self.has_unknown = true;
@@ -45,7 +45,7 @@ impl Missing {
         self.count == 0 && !self.has_unknown
     }
 
-    /// Says it of the list called `list`.
+    /// Prints the message about the list `list`.
     pub fn tell(&self, list: &[u8], console: &mut Console) {
         let mut words = Vec::new();
         console.quote(&mut words, list);

@@ -1,4 +1,4 @@
-//! What was hashed so far, beside a list that is not whole: `LIST.partial`.
+//! The journal of an incomplete list, `LIST.partial`, or of a check.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt as _;
@@ -20,20 +20,21 @@ use crate::counts::files;
 use crate::failure::{Hinted, Usage};
 use crate::stdin;
 
-/// The journal of a run, for those that print and end it.
+/// The journal of a run, shared by the code that prints and that ends the run.
 #[derive(Clone)]
 pub struct Partial {
     journal: Arc<Journal>,
     resumes: bool,
-    /// What the journal is for, and how to go on with it.
+    /// The purpose of the journal, and how to continue.
     remedy: &'static str,
 }
 
 impl Partial {
-    /// That of a list. `None` where nothing can be kept, and that was not asked for.
+    /// Opens the journal of a list. Returns `None` if nothing can be recorded and `--resume` is not
+    /// given.
     ///
     /// # Errors
-    /// Somebody asked for it, or another run writes this list.
+    /// With `--resume` the journal cannot be opened, or another run writes this list.
     pub fn of_list(
         target: &Target,
         resume: bool,
@@ -52,7 +53,7 @@ impl Partial {
         let path = PathBuf::from(name);
         let purpose = if io == Io::Direct { Purpose::DirectList } else { Purpose::List };
         let journal = match Journal::open(&path, purpose, key, begin) {
-            // Whatever is wrong with the folder, the list itself will meet.
+            // Other problems of the directory also affect the list, which reports them.
             Err(JournalError::Io(_) | JournalError::Link) if !resume => return Ok(None),
             journal => journal.with_context(|| shown(path))?,
         };
@@ -60,10 +61,10 @@ impl Partial {
         Ok(Some(Self { journal: Arc::new(journal), resumes: resume, remedy }))
     }
 
-    /// That of a check of these lists.
+    /// Opens the journal of a check of these lists.
     ///
     /// # Errors
-    /// It cannot be made or read, is something else, or another check's.
+    /// It cannot be created or read, is something else, or is the journal of another check.
     pub fn of_check(
         state: &Path,
         lists: &[List],
@@ -90,7 +91,7 @@ impl Partial {
         Ok(Self { journal: Arc::new(journal), resumes: true, remedy })
     }
 
-    /// Tells how much of it was used.
+    /// Reports how much of the journal was used.
     pub fn tell_taken(&self, taken: u64, console: &mut Console) {
         let what = match taken {
             0 => return,
@@ -107,7 +108,7 @@ impl Partial {
         self.tell(console, &words);
     }
 
-    /// Tells of what somebody may have wanted to go on with.
+    /// Reports an interrupted run that the user may want to continue.
     pub fn begun(&self, console: &mut Console) {
         if !self.resumes && self.held() > 0 {
             let words = format!(
@@ -123,8 +124,8 @@ impl Partial {
         &self.journal
     }
 
-    /// Writes what is kept, or removes the journal where that is nothing; whether it is there, and
-    /// none where the run had ended. The process ends now.
+    /// Writes the journal, or removes it if it is empty. Returns whether it exists, and None if the
+    /// run had ended. The process ends now.
     pub fn save(&self) -> Option<bool> {
         if self.journal.is_ended() {
             return None;
@@ -132,14 +133,14 @@ impl Partial {
         self.journal.write();
         let is_kept = self.held() > 0;
         if !is_kept {
-            // There is no better moment to tell that it failed.
+            // The failure is reported now, because the process ends.
             let _ = self.journal.remove();
         }
         Some(is_kept)
     }
 
-    /// The run came to its end, and what it was for is there. So many of the files that it held
-    /// were used: where that is none, it may be another run's, and stays.
+    /// Removes the journal after a complete run. `used` is the number of its records that were
+    /// used. If there were none, the journal may be about another run and stays.
     pub fn done(&self, taken: u64, console: &mut Console) {
         if self.resumes && taken == 0 && !self.journal.is_empty() {
             let words = format!(
@@ -158,7 +159,7 @@ impl Partial {
         }
     }
 
-    /// The run came to its end, and there is no list.
+    /// Handles the end of a run without a list.
     pub fn failed(&self, console: &mut Console) {
         self.journal.write();
         if self.held() == 0 {
@@ -177,7 +178,7 @@ impl Partial {
         self.journal.len() as u64 + self.journal.kept()
     }
 
-    /// Tells how much it holds, and how to go on.
+    /// Reports how much the journal has, and how to continue.
     pub fn tell_kept(&self, console: &mut Console) {
         self.tell(console, &format!("records {}", files(self.held())));
         console.hint(self.remedy);

@@ -90,7 +90,7 @@ fn a_colon_matters_only_where_one_follows() {
     }
 }
 
-/// What a shell makes of a word, for the syntax that is written here.
+/// Returns the value of a word in a shell, for the syntax that this module writes.
 fn unquote(word: &[u8]) -> Vec<u8> {
     let mut name = Vec::new();
     let mut rest = word;

@@ -85,7 +85,7 @@ fn help_of_the_catalog_names_the_exit_codes() {
     });
     for words in helps.iter().chain([&man]) {
         let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
-        assert!(words.contains("3 incomplete: not everything that should have been"), "{words}");
+        assert!(words.contains("3 incomplete: some files that should be checked"), "{words}");
         assert!(words.contains("4 the catalog itself is damaged"), "{words}");
     }
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use lanesum_catalog::Window;
 
-/// Bytes a second, or no limit.
+/// Bytes per second, or no limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rate(pub Option<u64>);
 
@@ -35,7 +35,7 @@ pub fn hours(text: &str) -> Result<Hours, String> {
     from_midnight.as_deref().unwrap_or(text).parse().map(|hours| Hours(Some(hours)))
 }
 
-/// A number and the unit behind it.
+/// Splits a number from its unit.
 fn measure(text: &str) -> Result<(u64, &str), String> {
     let digits = text.len() - text.trim_start_matches(|byte: char| byte.is_ascii_digit()).len();
     let (number, unit) = text.split_at(digits);
@@ -43,7 +43,7 @@ fn measure(text: &str) -> Result<(u64, &str), String> {
     Ok((number, unit.trim_start()))
 }
 
-/// Days: `90d`, `12w`, `1y`, `90 days`, or a number.
+/// Parses days: `90d`, `12w`, `1y`, `90 days`, or a number.
 pub fn days(text: &str) -> Result<u32, String> {
     let wrong = || "expected a time in days, weeks or years: 90d, 12w, 1y".to_owned();
     let beyond = || "expected 1 day to 100 years: 1d, 90d, 100y".to_owned();
@@ -60,7 +60,7 @@ pub fn days(text: &str) -> Result<u32, String> {
     days.and_then(|days| days.try_into().ok()).ok_or_else(beyond)
 }
 
-/// A time: `90s`, `30m`, `2h`, `1d`, `30 minutes`.
+/// Parses a time: `90s`, `30m`, `2h`, `1d`, `30 minutes`.
 pub fn time(text: &str) -> Result<Duration, String> {
     let wrong =
         || "expected a time in seconds, minutes, hours or days: 90s, 30m, 2h, 1d".to_owned();
@@ -75,7 +75,7 @@ pub fn time(text: &str) -> Result<Duration, String> {
     number.checked_mul(factor).map(Duration::from_secs).ok_or_else(wrong)
 }
 
-/// Bytes: `500M`, `20G`, `1.5MB`, `80 MiB`.
+/// Parses bytes: `500M`, `20G`, `1.5MB`, `80 MiB`.
 pub fn bytes(text: &str) -> Result<u64, String> {
     let wrong = || "expected a number of bytes: 500M, 1.5G, 80MiB".to_owned();
     let is_of_number = |byte: char| byte.is_ascii_digit() || byte == '.';

@@ -19,7 +19,7 @@ pub use runs::{Add, Nightly, Reading, Scan, Scrub, Update, Verify};
 pub use serve::Page;
 pub use serve::Serve;
 
-/// Which catalog.
+/// The option that names the catalog.
 #[derive(Clone, Debug, Args)]
 pub struct Where {
     /// Use this catalog.
@@ -132,7 +132,7 @@ pub enum CatalogCommand {
 }
 
 impl CatalogCommand {
-    /// Which catalog it is about.
+    /// Returns the option that names the catalog.
     pub const fn place(&self) -> &Where {
         match self {
             Self::Add(args) => &args.reading.place,

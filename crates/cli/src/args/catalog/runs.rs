@@ -56,7 +56,7 @@ pub struct Pace {
 }
 
 impl Pace {
-    /// The settings that were named.
+    /// Returns the given settings.
     pub fn patch(&self) -> SettingsPatch {
         let mut patch = SettingsPatch::default();
         patch.every_days = self.every;
@@ -137,7 +137,7 @@ pub struct Add {
 }
 
 impl Add {
-    /// The settings that were named.
+    /// Returns the given settings.
     pub fn patch(&self) -> SettingsPatch {
         let mut patch = self.pace.patch();
         patch.profile = self.profile.map(Into::into);
@@ -153,7 +153,7 @@ impl Add {
     }
 }
 
-/// When a directory is offline because files are missing.
+/// The limit of missing files after which a directory is offline.
 #[derive(Clone, Copy, Debug, Args)]
 pub struct MaxGone {
     /// Treat a directory as offline if more than N percent of its files are missing [default: 10].

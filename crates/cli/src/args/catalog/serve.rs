@@ -42,7 +42,7 @@ pub struct Serve {
     pub page: Page,
 }
 
-/// Where the page is, and who may see it.
+/// The address of the page, and who may see it.
 #[cfg(feature = "page")]
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Page")]
@@ -79,7 +79,7 @@ pub struct Page {
     pub token_file: Option<PathBuf>,
 }
 
-/// An address with its port, or a port of this machine alone.
+/// Parses an address with a port, or only a port of this machine.
 #[cfg(feature = "page")]
 fn address(text: &str) -> Result<SocketAddr, String> {
     let port = text.strip_prefix("localhost:").unwrap_or(text);
@@ -91,7 +91,7 @@ fn address(text: &str) -> Result<SocketAddr, String> {
     }
 }
 
-/// A name as a browser says it.
+/// Parses a host name as in a URL.
 #[cfg(feature = "page")]
 fn host(text: &str) -> Result<String, String> {
     let is_name = |byte: u8| byte.is_ascii_alphanumeric() || b".-_:[]".contains(&byte);

@@ -1,4 +1,4 @@
-//! The lists of an import, all read before anything is recorded.
+//! The lists of an import, which are all read before anything is recorded.
 
 use std::collections::HashSet;
 use std::io::{self, IsTerminal as _};
@@ -17,20 +17,20 @@ use crate::console::Console;
 use crate::convert::Input;
 use crate::{hints, stdin};
 
-/// What all lists say.
+/// The contents of all lists.
 #[derive(Default)]
 pub struct Lists {
     /// Listed files by their paths.
     pub entries: Vec<(PathBuf, Record<'static>)>,
     /// The algorithms of the digests.
     pub algorithms: Algorithms,
-    /// How many of the lists are empty.
+    /// The number of empty lists.
     pub empty: usize,
-    /// The lists, with the names that were not found.
+    /// The lists, with their missing names.
     lists: Vec<Lacking>,
 }
 
-/// A list, and its names that were not found.
+/// A list, and its missing names.
 struct Lacking {
     list: List,
     entries: u64,
@@ -41,7 +41,7 @@ impl Lists {
     /// Reads all lists.
     ///
     /// # Errors
-    /// The first invalid line, and that no list has a checksum line.
+    /// The first invalid line, or no list has a checksum line.
     pub fn read(args: &ImportArgs, console: &mut Console) -> anyhow::Result<Self> {
         let dialect = args.algorithm.map_or_else(Dialect::any, Dialect::untagged_as);
         let ending = if args.zero { Ending::Nul } else { Ending::Newline };
@@ -100,7 +100,7 @@ impl Lists {
         Ok(())
     }
 
-    /// Takes names that may be encoded as they stand, unless another line has that name.
+    /// Uses names that may be encoded unchanged, unless another line has the decoded name.
     fn take_encoded(&mut self, encoded: Vec<Encoded>) {
         let named: HashSet<PathBuf> = self.entries.iter().map(|(path, _)| path.clone()).collect();
         self.entries.extend(encoded.into_iter().map(|Encoded { path, raw, record }| {
@@ -113,7 +113,7 @@ impl Lists {
         self.entries.iter().map(|(path, _)| &**path)
     }
 
-    /// Prints what the names that were not found have in common.
+    /// Prints common causes of missing names.
     pub fn tell_lacking(&self, args: &ImportArgs, console: &mut Console) {
         for Lacking { list, entries, names } in &self.lists {
             let mut words = Commands { place: &args.place, console }.of("catalog import");
@@ -126,20 +126,20 @@ impl Lists {
     }
 }
 
-/// A file whose name may be encoded: only the name as it stands is there.
+/// A file whose name may be encoded, and which exists only under the unchanged name.
 struct Encoded {
     path: PathBuf,
     raw: PathBuf,
     record: Record<'static>,
 }
 
-/// Where the names of a list are looked up.
+/// The directory in which the names of a list are looked up.
 fn place<'a>(args: &'a ImportArgs, list: &'a List) -> Lookup<'a> {
     Lookup { list, root: args.root.as_deref(), is_beside: args.beside }
 }
 
-/// Where the file of a record is, as to `lanesum check`; and where it is if its name is not
-/// encoded, where only that file is there.
+/// Returns the path of a record as `lanesum check` finds it. Also returns the path of the unchanged
+/// name, if only that file exists.
 fn paths_of(
     record: &Record<'_>,
     format: &FormatOfList,

@@ -1,4 +1,4 @@
-//! `lanesum catalog import`: the digests of checksum lists are recorded.
+//! `lanesum catalog import`: records the digests of checksum lists.
 
 mod lists;
 
@@ -22,13 +22,13 @@ use crate::failure::Hinted;
 use crate::hints;
 use lists::Lists;
 
-/// Files with the same result that are printed one by one.
+/// The number of files with the same result that are printed one by one.
 const MOST: u64 = 20;
 
-/// Reads all lists, then records what they say.
+/// Reads all lists, then records their digests.
 ///
 /// # Errors
-/// Those of the catalog, wrong usage, and the first invalid line of a list.
+/// Errors of the catalog, wrong usage, and the first invalid line of a list.
 pub fn run(args: &ImportArgs, console: &mut Console) -> anyhow::Result<Code> {
     let lists = Lists::read(args, console)?;
     if let Some(directory) = &args.add {
@@ -49,7 +49,7 @@ pub fn run(args: &ImportArgs, console: &mut Console) -> anyhow::Result<Code> {
     options.zone = TimeZone::system();
     let mut results = Results::default();
     catalog.import(import, args.replace, &options, &mut |path, imported| {
-        // As the list names it.
+        // The name in the list.
         results.tell(imported, path.strip_prefix(&here).unwrap_or(path), console);
         Ok(())
     })?;
@@ -62,7 +62,7 @@ pub fn run(args: &ImportArgs, console: &mut Console) -> anyhow::Result<Code> {
     Ok(results.code(lists.empty))
 }
 
-/// The catalog, with this directory as a root. One that is a root already keeps its settings.
+/// Opens the catalog with this directory as a root. An existing root keeps its settings.
 fn open_with(
     args: &ImportArgs,
     directory: &Path,
@@ -85,8 +85,8 @@ fn open_with(
     Ok(catalog.keep())
 }
 
-/// Checks that the lists name a file in the directory that is to be added. Otherwise names are
-/// looked up in the wrong directory, and every file would be new.
+/// Checks that the lists name a file in the directory to add. Otherwise names are looked up in the
+/// wrong directory, and every file would be new.
 fn require_below(
     args: &ImportArgs,
     directory: &Path,
@@ -109,7 +109,7 @@ fn require_below(
     Err(Hinted { words, hint: hint.to_owned() }.into())
 }
 
-/// What came of the listed files.
+/// Prints the results of the listed files.
 #[derive(Default)]
 struct Results {
     counts: BTreeMap<Imported, u64>,
@@ -119,14 +119,14 @@ impl Results {
     fn tell(&mut self, imported: Imported, path: &Path, console: &mut Console) {
         let count = self.counts.entry(imported).or_insert(0);
         *count += 1;
-        // Damage and contradictions are all printed.
+        // All damaged files and conflicts are printed.
         let is_limited = !matches!(imported, Imported::Differs | Imported::Conflict);
         if let Some(words) = problem(imported).filter(|_| !is_limited || *count <= MOST) {
             console.about(name(path), words);
         }
     }
 
-    /// Prints how many files were not printed.
+    /// Prints the number of files that were not printed.
     fn tell_more(&self, console: &mut Console) {
         for (imported, count) in &self.counts {
             let is_limited = !matches!(imported, Imported::Differs | Imported::Conflict);
@@ -180,7 +180,7 @@ impl Results {
     }
 }
 
-/// The options and lists of the command line.
+/// Returns the options and lists of the command line.
 fn operands(args: &ImportArgs, console: &Console) -> String {
     let mut words = hints::reading(args.algorithm, args.from, args.zero);
     words.extend(args.root.as_ref().map(|root| format!(" --root {}", hints::value(root))));
@@ -191,7 +191,7 @@ fn operands(args: &ImportArgs, console: &Console) -> String {
     words
 }
 
-/// A result in the summary.
+/// Returns the name of a result in the summary.
 const fn word(imported: Imported) -> &'static str {
     match imported {
         Imported::Recorded => "recorded",
@@ -206,7 +206,7 @@ const fn word(imported: Imported) -> &'static str {
     }
 }
 
-/// What is wrong with a listed file.
+/// Returns the problem of a listed file.
 const fn problem(imported: Imported) -> Option<&'static str> {
     Some(match imported {
         Imported::Recorded | Imported::Known | Imported::Replaced => return None,

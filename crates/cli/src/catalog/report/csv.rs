@@ -92,7 +92,7 @@ fn root_words(head: &Head<'_>, it: &RootStatus) -> String {
     )
 }
 
-/// A path that ends no line.
+/// Returns a path without line ends.
 fn path(path: &Path) -> String {
     path.to_string_lossy().replace(['\r', '\n'], "?")
 }

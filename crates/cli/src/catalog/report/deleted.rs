@@ -17,7 +17,7 @@ const KEPT: u32 = 90;
 /// Lists deleted files, the newest first.
 ///
 /// # Errors
-/// Those of the catalog, and of standard output.
+/// Errors of the catalog and of standard output.
 pub fn print(
     args: &Report,
     catalog: &Catalog,
@@ -71,7 +71,7 @@ fn json(root: &Root, it: &Deleted, out: &mut Vec<u8>) {
     out.extend(line(object));
 }
 
-/// `md5:900150983cd24fb0d6963f7d28e17f72`, one after the other.
+/// Returns digests one after the other: `md5:900150983cd24fb0d6963f7d28e17f72`.
 fn digests(it: &Deleted) -> String {
     let digests = it.recorded.digests.iter();
     let words: Vec<_> = digests.map(|it| format!("{}:{}", it.algorithm(), hex(it))).collect();

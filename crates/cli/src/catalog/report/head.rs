@@ -1,4 +1,4 @@
-//! What a fixity report begins with.
+//! The head of a fixity report.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,34 +10,34 @@ use crate::catalog::standing::Standing;
 use crate::catalog::status::has_finished;
 use crate::catalog::times::DAY;
 
-/// Days that a report covers by default.
+/// The number of days that a report covers by default.
 const PERIOD: u32 = 90;
 
-/// Period, host, version, and how the roots stand.
+/// Period, host, version, and the state of the roots.
 pub struct Head<'a> {
-    /// Seconds since 1970 at which the period begins; it ends now.
+    /// The start of the period in seconds since 1970. It ends now.
     pub from: i64,
     pub host: String,
     pub version: &'static str,
     pub standing: &'a Standing,
-    /// By the ids of roots, what was read in the period.
+    /// The amounts read in the period, by the ids of roots.
     reads: BTreeMap<i64, Reads>,
 }
 
-/// What was read in a period.
+/// The amounts read in a period.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Reads {
-    /// Runs that ended.
+    /// The number of ended runs.
     pub runs: u64,
     pub files: u64,
     pub bytes: u64,
 }
 
 impl<'a> Head<'a> {
-    /// Reads it from the catalog.
+    /// Reads the head from the catalog.
     ///
     /// # Errors
-    /// Those of the catalog.
+    /// Errors of the catalog.
     pub fn of(
         catalog: &Catalog,
         standing: &'a Standing,
@@ -55,23 +55,23 @@ impl<'a> Head<'a> {
         Ok(Self { from, host: host(), version: env!("CARGO_PKG_VERSION"), standing, reads })
     }
 
-    /// What was read of a root in the period.
+    /// Returns the amounts read of a root in the period.
     pub fn reads(&self, root: i64) -> Reads {
         self.reads.get(&root).copied().unwrap_or_default()
     }
 }
 
-/// The name of this machine.
+/// Returns the name of this machine.
 fn host() -> String {
     let name = fs::read_to_string("/proc/sys/kernel/hostname");
     let name = name.map(|name| name.trim().to_owned()).ok().filter(|name| !name.is_empty());
     name.unwrap_or_else(|| "unknown".to_owned())
 }
 
-/// All algorithms of recorded digests.
+/// Returns all algorithms of recorded digests.
 ///
 /// # Errors
-/// Those of the catalog.
+/// Errors of the catalog.
 pub fn algorithms(catalog: &Catalog, standing: &Standing) -> Result<Algorithms, CatalogError> {
     let mut all = Algorithms::NONE;
     for it in &standing.roots {

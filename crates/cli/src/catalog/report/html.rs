@@ -1,4 +1,4 @@
-//! A fixity report as HTML: one page that loads nothing and runs nothing.
+//! A fixity report as one HTML page, without scripts and external resources.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ use crate::catalog::print::name;
 use crate::catalog::summary::ORDER;
 use crate::catalog::times::{last_verified, moment};
 
-/// Colours for paper, light and dark screens; nothing is fetched.
+/// Colours for paper, light and dark screens.
 const STYLE: &str = "body{font:16px/1.5 sans-serif;margin:1em auto;max-width:72em;padding:0 1em;\
     color-scheme:light dark}h1{font-size:1.3em}h2{font-size:1.1em}.scroll{overflow-x:auto}\
     table{border-collapse:collapse;width:100%}td,th{border-bottom:1px solid #8888;\
@@ -108,7 +108,7 @@ fn root_row(head: &Head<'_>, it: &RootStatus) -> String {
     )
 }
 
-/// What marks a cell of a file that needs attention.
+/// Returns the mark for a cell of a file that needs attention.
 const fn mark(class: Class) -> &'static str {
     match class {
         Class::Damaged | Class::Missing | Class::Unchecked => " class=\"bad\"",
@@ -120,8 +120,8 @@ fn class(class: Class, reason: Option<Reason>) -> String {
     reason.map_or_else(|| class.name().to_owned(), |reason| format!("{class} ({reason})"))
 }
 
-/// Text for a page, between tags or in quotation marks. Control characters, and characters that
-/// change the direction of text, are shown as numbers.
+/// Returns escaped text for a page, between tags or in quotation marks. Control characters, and
+/// characters that change the direction of text, become numbers.
 fn escaped(text: &[u8]) -> String {
     let mut page = String::with_capacity(text.len());
     for character in String::from_utf8_lossy(text).chars() {

@@ -1,4 +1,4 @@
-//! The report as a mail: its first line is the subject, then each problem with what to do.
+//! The report as a mail: the first line is the subject, and each problem follows with a hint.
 
 use std::path::{Path, PathBuf};
 
@@ -20,7 +20,7 @@ use crate::console::Console;
 /// Prints the mail.
 ///
 /// # Errors
-/// Those of the catalog, and of standard output.
+/// Errors of the catalog and of standard output.
 pub fn print(
     place: &Where,
     catalog: &Catalog,
@@ -57,7 +57,7 @@ pub fn print(
     super::print_some(&mut text, 1, console).map_err(CatalogError::Output)
 }
 
-/// For each file that is damaged or missing, another recorded file with its content.
+/// For each damaged or missing file, another recorded file with its content.
 fn copies(catalog: &Catalog, bad: &[FileStatus]) -> Result<Vec<Option<PathBuf>>, CatalogError> {
     let is_lost = |file: &FileStatus| matches!(file.class, Class::Damaged | Class::Missing);
     let lost = bad.iter().filter(|file| is_lost(file));
@@ -71,7 +71,7 @@ fn subject(standing: &Standing, console: &Console) -> Vec<u8> {
     let problems = standing.problems();
     let words = if problems.is_empty() { standing.verdict() } else { problems.join(", ") };
     let mut subject = format!("lanesum: {words} - ").into_bytes();
-    // The roots that it is about; all where nothing needs attention.
+    // Returns the roots of the mail, or all if none needs attention.
     let is_urgent = |it: &&lanesum_catalog::RootStatus| it.attention() > Attention::Nothing;
     let is_any_urgent = standing.roots.iter().any(|it| is_urgent(&it));
     let roots = standing.roots.iter().filter(|it| !is_any_urgent || is_urgent(it));
@@ -86,12 +86,12 @@ fn subject(standing: &Standing, console: &Console) -> Vec<u8> {
     subject
 }
 
-/// The last part of a root's path.
+/// Returns the last part of a root's path.
 fn last_name(root: &Root) -> &Path {
     root.path.file_name().map_or(&*root.path, Path::new)
 }
 
-/// A file: what is recorded, what was found, and what to do.
+/// Prints a file: its record, the finding, and the hint.
 fn problem(text: &mut Vec<u8>, file: &FileStatus, copy: Option<&Path>, commands: Commands<'_>) {
     let console = commands.console;
     text.extend(file_line(file, console));

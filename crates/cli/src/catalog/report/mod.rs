@@ -16,13 +16,13 @@ use crate::args::Report;
 use crate::console::Console;
 use head::Head;
 
-/// Bytes of a report that are printed at once.
+/// The number of bytes of a report that are printed at once.
 const AT_ONCE: usize = 64 << 10;
 
 /// Prints a report.
 ///
 /// # Errors
-/// Those of the catalog, and wrong usage.
+/// Errors of the catalog, and wrong usage.
 pub fn run(args: &Report, console: &mut Console) -> anyhow::Result<Code> {
     let place = &args.roots.place;
     let catalog = place::look(place)?;
@@ -51,22 +51,22 @@ pub fn run(args: &Report, console: &mut Console) -> anyhow::Result<Code> {
     Ok(code)
 }
 
-/// A form of a fixity report.
+/// A format of a fixity report.
 trait Form {
-    /// What comes first: period, host, version, algorithms, counts and totals.
+    /// Writes the head: period, host, version, algorithms, counts and totals.
     fn begin(&mut self, head: &Head<'_>, out: &mut Vec<u8>);
 
-    /// A recorded file.
+    /// Writes a recorded file.
     fn file(&mut self, root: &Root, file: &FileStatus, out: &mut Vec<u8>);
 
-    /// A file without a record, or a directory that could not be read.
+    /// Writes a file without a record, or a directory that could not be read.
     fn pending(&mut self, root: &Root, pending: &Pending, out: &mut Vec<u8>);
 
-    /// What comes last.
+    /// Writes the end.
     fn end(&mut self, out: &mut Vec<u8>);
 }
 
-/// Prints a fixity report: with `--bad` of the files that need attention alone.
+/// Prints a fixity report. `--bad` limits it to files that need attention.
 fn print(
     args: &Report,
     catalog: &Catalog,
@@ -97,7 +97,7 @@ fn print(
     print_some(&mut out, 1, console).map_err(CatalogError::Output)
 }
 
-/// Prints what there is, if it is so many bytes.
+/// Prints the buffer if it has this many bytes.
 fn print_some(out: &mut Vec<u8>, least: usize, console: &mut Console) -> std::io::Result<()> {
     if out.len() >= least {
         console.line(out)?;
