@@ -38,7 +38,8 @@ impl Catalog {
     /// time and content.
     ///
     /// # Errors
-    /// [`CatalogError::OtherFiles`] if it is a different directory; as of [`add_roots`](Self::add_roots).
+    /// [`CatalogError::OtherFiles`] if it is a different directory, and errors as of
+    /// [`add_roots`](Self::add_roots).
     pub fn relocate(
         &mut self,
         old: &Path,

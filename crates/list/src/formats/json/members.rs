@@ -16,7 +16,7 @@ use crate::Algorithm;
 /// The meaning of a member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Member {
-    /// A name of the file. Of several, that with the lowest number is the name.
+    /// A name of the file. If there are several, the one with the lowest number is the name.
     Name(u8),
     /// The directory of the name.
     Directory,

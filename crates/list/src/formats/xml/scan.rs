@@ -26,7 +26,7 @@ enum State {
     Broken,
 }
 
-/// What ended last.
+/// The element that ended last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Piece {
     Record,
