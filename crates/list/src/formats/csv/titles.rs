@@ -19,8 +19,8 @@ pub(super) enum Column {
     Other,
 }
 
-/// The titles of each column, without underscores, dashes and blanks. If several columns have names,
-/// the paths are in the one whose title is first here.
+/// The titles of each column, without underscores, dashes and blanks. If several columns have
+/// names, the paths are in the one whose title is first here.
 const TITLES: [(Column, &[&str]); 5] = [
     (Column::Path, &["path", "filename", "file", "name", "filepath", "relativepath"]),
     (
