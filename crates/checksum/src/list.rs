@@ -207,7 +207,7 @@ impl<R: BufRead> ListReader<R> {
                 Err(error) => return Err(error),
             };
             if buffer.is_empty() {
-                return Ok(self.splitter.finish());
+                return Ok(self.splitter.finish(format));
             }
             let length = buffer.len();
             let taken = self.splitter.push(format, buffer);

@@ -101,7 +101,7 @@ impl<'a> RawLine<'a> {
 ///         }
 ///     }
 /// }
-/// let last = splitter.finish().unwrap();
+/// let last = splitter.finish(&format).unwrap();
 /// assert_eq!((last.number, last.text), (3, Some(&b"e3069283  last"[..])));
 /// assert_eq!(names, [&b"a"[..], b"b"]);
 /// ```
@@ -163,8 +163,12 @@ impl Count {
 
 impl Splitter {
     /// Takes the bytes up to the end of the line, which the format finds, or all bytes. Returns the
-    /// number of bytes taken.
+    /// number of bytes taken. If the last line [has more](Format::has_more) records, takes none,
+    /// and [`line`](Self::line) returns that line again.
     pub fn push(&mut self, format: &mut (impl Format + ?Sized), bytes: &[u8]) -> usize {
+        if self.is_whole && format.has_more() {
+            return 0;
+        }
         self.forget();
         let end = format.find_end(bytes);
         let piece = &bytes[..end.unwrap_or(bytes.len())];
@@ -195,8 +199,11 @@ impl Splitter {
     }
 
     /// Returns the last line if the list ended without a line ending. Such a line is valid, as in
-    /// GNU md5sum.
-    pub fn finish(&mut self) -> Option<RawLine<'_>> {
+    /// GNU md5sum. Call it until it returns `None`, because a line may have several records.
+    pub fn finish(&mut self, format: &(impl Format + ?Sized)) -> Option<RawLine<'_>> {
+        if self.is_whole && format.has_more() {
+            return self.line();
+        }
         self.forget();
         (self.is_whole, self.is_ended) = (self.is_begun, false);
         self.line()
@@ -232,8 +239,11 @@ pub fn lines<'a, F: Format + ?Sized>(
     format: &mut F,
 ) -> impl Iterator<Item = (u64, Line<'a>)> {
     let (mut rest, mut count) = (list, Count::default());
-    let mut is_at_end = false;
+    let (mut is_at_end, mut last) = (false, None);
     std::iter::from_fn(move || {
+        if let Some(RawLine { number, .. }) = last.filter(|_| format.has_more()) {
+            return last.map(|line| (number, line.parse(format)));
+        }
         let newline = format.ends_lines();
         if rest.is_empty() {
             let is_cut = !std::mem::replace(&mut is_at_end, true) && !format.may_end();
@@ -251,7 +261,9 @@ pub fn lines<'a, F: Format + ?Sized>(
             rest = behind;
         }
         let text = (text.len() <= MAX_LINE).then_some(text);
-        let line = RawLine { number: count.begin, text, is_ended }.parse(format);
+        let line = RawLine { number: count.begin, text, is_ended };
+        last = Some(line);
+        let line = line.parse(format);
         // The truncation is already reported.
         is_at_end |= line == Line::Wrong(Wrong::CutOff);
         Some((count.begin, line))
@@ -278,8 +290,8 @@ mod tests {
                 splitter.line().into_iter().for_each(&mut keep);
             }
         }
-        splitter.finish().into_iter().for_each(&mut keep);
-        assert_eq!(splitter.finish(), None);
+        splitter.finish(&format).into_iter().for_each(&mut keep);
+        assert_eq!(splitter.finish(&format), None);
         all
     }
 
@@ -312,7 +324,7 @@ mod tests {
             splitter.push(&mut Mixed::new(Dialect::any()), &[b'a'; 1 << 16]);
         }
         let last = RawLine { number: 1, text: None, is_ended: false };
-        assert_eq!(splitter.finish(), Some(last));
+        assert_eq!(splitter.finish(&Mixed::new(Dialect::any())), Some(last));
         assert!(splitter.text.capacity() <= 2 * MAX_LINE, "{}", splitter.text.capacity());
     }
 }

@@ -152,7 +152,9 @@ fn read(list: &[u8], reader: impl Fn() -> Box<dyn Format>) -> Vec<Record<'static
                 splitter.line().into_iter().for_each(|line| compare(line, &mut *format));
             }
         }
-        splitter.finish().into_iter().for_each(|line| compare(line, &mut *format));
+        while let Some(line) = splitter.finish(&*format) {
+            compare(line, &mut *format);
+        }
         assert!(format.may_end() && expected.next().is_none());
     }
     whole.into_iter().filter_map(|(_, line)| keep(line)).collect()
@@ -199,7 +201,9 @@ proptest! {
             let (list, held) = write(&*format, &files, algorithms);
             // An SFV name that looks like a digest makes its line ambiguous.
             let is_like_gnu = kind == Kind::Sfv && Mixed::new(Dialect::any()).detect(&list);
-            if held.is_empty() || is_like_gnu {
+            // So does one that looks like the start of XML, also in a wheel.
+            let is_like_xml = Kind::Xml.reader(Dialect::any()).detect(&list);
+            if held.is_empty() || is_like_gnu || is_like_xml {
                 continue;
             }
             prop_assert_eq!(start::of_text(&list, Ending::Newline), Ok(0));

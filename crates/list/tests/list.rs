@@ -111,7 +111,7 @@ fn read(list: &[u8], dialect: Dialect) -> Vec<Line<'_>> {
             splitter.line().into_iter().for_each(&mut compare);
         }
     }
-    splitter.finish().into_iter().for_each(&mut compare);
+    splitter.finish(&Mixed::new(dialect)).into_iter().for_each(&mut compare);
     assert_eq!(expected.next(), None);
     whole.into_iter().map(|(_, line)| line).collect()
 }

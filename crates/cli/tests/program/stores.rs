@@ -54,6 +54,7 @@ fn tables_of_services_are_checked() {
     for list in [
         format!("id\tfilename\tmd5\tsize\tstate\nu1\ta\t{ABC}\t3\treleased\n"),
         format!("Hash,Path\n{ABC},a\n"),
+        format!("run_accession\tfastq_ftp\tfastq_md5\nE\tftp.x/v/a\t{ABC}\n"),
         format!("file_name;checksum\na;md5:{ABC}\n"),
         format!("md5:{ABC}  a\n"),
         "sha256-ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=  a\n".to_owned(),
@@ -182,6 +183,19 @@ fn lists_and_pointers_of_git_lfs_are_checked() {
     assert_proves("--name a", &pointer);
     let run = Folder::new().run_with_stdin("check", pointer);
     assert!(text(&run.stderr).contains("--name NAME"), "{run:?}");
+}
+
+#[test]
+fn lists_of_distributions_and_gpg_are_checked() {
+    let groups = "90 01 50 98 3C D2 4F B0  D6 96 3F 7D 28 E1 7F 72";
+    for list in [
+        format!("Format: 3.0 (quilt)\nSource: x\nFiles:\n {ABC} 3 a\n"),
+        format!("Origin: Debian\nMD5Sum:\n {ABC}    3 a\n"),
+        format!("a: {groups}\n"),
+        format!("a:    MD5 = {groups}\na: RMD160 = {groups} 00 00 00 00\n"),
+    ] {
+        assert_proves("", &list);
+    }
 }
 
 #[test]

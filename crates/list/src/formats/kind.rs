@@ -4,8 +4,8 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::{
-    BagIt, CannotHold, Csv, Format, Gnu, Hashdeep, Inventory, Invocation, Json, LfsList,
-    LfsPointer, Md5deep, Mixed, Mtree, S3, Sfv, Tag, Wheel, Xml,
+    BagIt, CannotHold, Csv, Debian, Format, Gnu, Gpg, Hashdeep, Inventory, Invocation, Json,
+    LfsList, LfsPointer, Md5deep, Mixed, Mtree, S3, Sfv, Tag, Wheel, Xml,
 };
 use crate::{Algorithm, Algorithms, Dialect, Ending};
 
@@ -95,6 +95,10 @@ kinds! {
     Mtree { name: "mtree", algorithms: &[Algorithm::Sha256], has_sizes: true, has_times: true }
     /// [`S3`], which can only be read.
     S3 { name: "s3", is_written: false }
+    /// [`Debian`], which can only be read.
+    Debian { name: "debian", is_written: false }
+    /// [`Gpg`], which can only be read.
+    Gpg { name: "gpg", is_written: false }
     /// [`Xml`], which can only be read.
     Xml { name: "xml", is_written: false }
     /// [`LfsList`], which can only be read.
@@ -191,6 +195,8 @@ impl Kind {
             Self::Wheel => Box::new(Wheel::new(dialect)),
             Self::Mtree => Box::new(Mtree::new(dialect)),
             Self::S3 => Box::new(S3::new(dialect)),
+            Self::Debian => Box::new(Debian::new(dialect)),
+            Self::Gpg => Box::new(Gpg::new(dialect)),
             Self::Xml => Box::new(Xml::new(dialect)),
             Self::LfsList => Box::new(LfsList::new(dialect)),
             Self::LfsPointer => Box::new(LfsPointer::new(dialect)),
@@ -277,6 +283,8 @@ pub fn recognise(head: &[u8], dialect: Dialect) -> Option<Box<dyn Format>> {
         Kind::LfsList,
         Kind::LfsPointer,
         Kind::Mtree,
+        Kind::Debian,
+        Kind::Gpg,
     ];
     // A line of SFV starts with the name, which can look like any other format.
     let others = [Kind::Sfv, Kind::JsonLines, Kind::Csv, Kind::Inventory];

@@ -16,6 +16,8 @@
 //! | [`Inventory`] | read only | S3 Inventory |
 //! | [`Mtree`] | `./name type=file size=3 md5digest=900150983cd24fb0d6963f7d28e17f72` | BSD mtree, bsdtar, pacman |
 //! | [`Xml`] | read only | Internet Archive, MHL, FCIV, No-Intro |
+//! | [`Debian`] | read only | `.dsc`, `.changes`, `Release` |
+//! | [`Gpg`] | read only | `gpg --print-md` |
 //! | [`LfsList`], [`LfsPointer`] | read only | Git LFS |
 //! | [`S3`] | read only | `aws s3api`, `rclone lsjson`, `mc ls --json` |
 //!
@@ -24,10 +26,12 @@
 mod bagit;
 mod cannot;
 mod csv;
+mod debian;
 mod digests;
 mod escape;
 mod foreign;
 mod gnu;
+mod gpg;
 mod hashdeep;
 mod inventory;
 mod json;
@@ -52,7 +56,9 @@ use crate::{Algorithms, Record};
 pub use bagit::BagIt;
 pub use cannot::CannotHold;
 pub use csv::{Csv, write_cell};
+pub use debian::Debian;
 pub use gnu::Gnu;
+pub use gpg::Gpg;
 pub use hashdeep::{Hashdeep, Invocation};
 pub use inventory::Inventory;
 pub use json::Json;
@@ -130,6 +136,12 @@ pub trait Format: fmt::Debug + Send + Sync {
 
     /// Parses the next text, which reaches up to the byte that ends it or to the end of the list.
     fn next<'a>(&mut self, text: &'a [u8]) -> Line<'a>;
+
+    /// Returns whether the last text has another record. Then [`next`](Self::next) must be called
+    /// again with the same text.
+    fn has_more(&self) -> bool {
+        false
+    }
 
     /// Returns whether the list may end after the bytes passed to [`find_end`](Self::find_end). If
     /// not, the list is truncated, even if every record in it is complete.

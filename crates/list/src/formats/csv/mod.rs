@@ -17,7 +17,7 @@ use super::line::{self, is_blank, without_return};
 use super::{CannotHold, Format, Line, Mixed, Wrong, cannot, digests};
 use crate::{Algorithm, Algorithms, Dialect, Record, Time, digits};
 use rows::Rows;
-use titles::{Column, is_unknown};
+use titles::{Column, Group, is_unknown};
 
 const NAME: &str = "csv";
 
@@ -51,6 +51,8 @@ pub struct Csv {
     writes_modified: bool,
     rows: Rows,
     header: Header,
+    /// The other records of the last row, the last one first.
+    more: Vec<Record<'static>>,
 }
 
 /// The header, which is the first record.
@@ -58,6 +60,8 @@ pub struct Csv {
 enum Header {
     Unread,
     Columns(Vec<Column>),
+    /// The groups of columns, and the number of columns.
+    Groups(Vec<Group>, usize),
     /// The header is invalid and was reported, so no record can be read.
     Wrong,
 }
@@ -93,6 +97,7 @@ impl Csv {
             writes_modified: false,
             rows: Rows::new(NAME),
             header: Header::Unread,
+            more: Vec::new(),
         }
     }
 
@@ -114,14 +119,17 @@ impl Csv {
     /// # Errors
     ///
     /// Fails with the error for the separator that the list seems to have.
-    fn read_header(&mut self, text: &[u8]) -> Result<Vec<Column>, Wrong> {
+    fn read_header(&mut self, text: &[u8]) -> Result<Header, Wrong> {
         let mut error = Wrong::NoPath;
         for separator in SEPARATORS {
             let separators = memchr::memchr_iter(separator, text).count();
             self.rows.set_separator(separator);
             self.rows.split(text, 1 + separators)?;
             match titles::columns(&self.rows, self.dialect.tagged) {
-                Ok(columns) => return Ok(columns),
+                Ok(columns) => return Ok(Header::Columns(columns)),
+                Err(_) if !titles::groups(&self.rows).is_empty() => {
+                    return Ok(Header::Groups(titles::groups(&self.rows), self.rows.len()));
+                }
                 Err(wrong) if separators > 0 && error == Wrong::NoPath => error = wrong,
                 Err(_) => {}
             }
@@ -157,6 +165,44 @@ impl Csv {
             first.len() > 1 && (is_header || has_digests || first.iter().any(is_digest))
         };
         b",;\t".iter().any(is_table) && !lines().any(is_line)
+    }
+
+    /// Reads a row with several files. Downloaded files have the last names of their paths.
+    fn read_groups(&mut self, text: &[u8], groups: &[Group], columns: usize) -> Result<(), Wrong> {
+        self.rows.split_exactly(text, columns)?;
+        let mut records = Vec::new();
+        for group in groups {
+            let split = |index: usize| self.rows.cell(index).split(|&byte| byte == b';');
+            let paths = split(group.paths).collect::<Vec<_>>();
+            if paths == [&b""[..]] {
+                continue;
+            }
+            let same =
+                |count: usize| if count == paths.len() { Ok(()) } else { Err(Wrong::Form(NAME)) };
+            same(split(group.md5).count())?;
+            same(group.sizes.map_or(paths.len(), |sizes| split(sizes).count()))?;
+            let mut sizes = group.sizes.map(split);
+            for (path, md5) in paths.iter().zip(split(group.md5)) {
+                let name = path.rsplit(|&byte| byte == b'/').next().unwrap_or_default();
+                if name.is_empty() || name.contains(&0) {
+                    return Err(Wrong::Name);
+                }
+                let mut record = Record { name: Cow::Owned(name.to_vec()), ..Record::default() };
+                if let Some(size) =
+                    sizes.as_mut().and_then(Iterator::next).filter(|it| !it.is_empty())
+                {
+                    record.size = Some(line::number(size).ok_or(Wrong::Size)?);
+                }
+                let digest = digests::of(Algorithm::Md5, md5)?;
+                record
+                    .digests
+                    .extend(Some(digest).filter(|_| self.dialect.tagged.contains(Algorithm::Md5)));
+                records.push(record);
+            }
+        }
+        records.reverse();
+        self.more = records;
+        Ok(())
     }
 
     fn read(&mut self, text: &[u8], columns: &[Column]) -> Result<(Record<'static>, bool), Wrong> {
@@ -264,7 +310,14 @@ impl Format for Csv {
         self.rows.find_end(bytes)
     }
 
+    fn has_more(&self) -> bool {
+        !self.more.is_empty()
+    }
+
     fn next<'a>(&mut self, text: &'a [u8]) -> Line<'a> {
+        if let Some(record) = self.more.pop() {
+            return Line::Record { record, is_tagged: true };
+        }
         if self.rows.is_cut() {
             return Line::Wrong(Wrong::CutOff);
         }
@@ -279,12 +332,22 @@ impl Format for Csv {
                 Line::Blank
             }
             Header::Unread => match self.read_header(text) {
-                Ok(columns) => {
-                    self.header = Header::Columns(columns);
+                Ok(header) => {
+                    self.header = header;
                     Line::Blank
                 }
                 Err(wrong) => Line::Wrong(wrong),
             },
+            Header::Groups(groups, columns) => {
+                let read = self.read_groups(text, &groups, columns);
+                self.header = Header::Groups(groups, columns);
+                match read.map(|()| self.more.pop()) {
+                    Ok(Some(record)) => Line::Record { record, is_tagged: true },
+                    // A run without such files.
+                    Ok(None) => Line::Blank,
+                    Err(wrong) => Line::Wrong(wrong),
+                }
+            }
             Header::Columns(columns) => {
                 let read = self.read(text, &columns);
                 self.header = Header::Columns(columns);
@@ -439,6 +502,37 @@ mod tests {
             let list = format!("{header}\n{row}\n");
             assert_eq!(read(&list), [(2, Line::Wrong(wrong))], "{list}");
         }
+    }
+
+    #[test]
+    fn a_row_of_ena_has_several_files() {
+        let list = format!(
+            "run_accession\tfastq_ftp\tfastq_md5\tfastq_bytes\tsra_ftp\tsra_md5\n\
+             E1\tftp.x/v/E1_1.gz;ftp.x/v/E1_2.gz\t{MD5};{MD5}\t3;4\tftp.x/E1.sra\t{MD5}\n\
+             E2\t\t\t\t\t\nE3\ta;b\t{MD5}\t1;2\t\t{MD5}\nE4\ta\t{MD5}\t1\t\t\n"
+        );
+        assert!(Csv::new(Dialect::any()).detect(list.as_bytes()));
+        let found: Vec<_> = read(&list)
+            .into_iter()
+            .map(|(number, line)| match line {
+                Line::Record { record, .. } => {
+                    (number, Some((record.name.into_owned(), record.size)))
+                }
+                other => {
+                    assert_eq!(other, Line::Wrong(Wrong::Form(NAME)));
+                    (number, None)
+                }
+            })
+            .collect();
+        let file = |number, name: &str, size| (number, Some((name.as_bytes().to_vec(), size)));
+        let expected = [
+            file(2, "E1_1.gz", Some(3)),
+            file(2, "E1_2.gz", Some(4)),
+            file(2, "E1.sra", None),
+            (4, None),
+            file(5, "a", Some(1)),
+        ];
+        assert_eq!(found, expected);
     }
 
     #[test]

@@ -65,6 +65,26 @@ impl Column {
     }
 }
 
+/// Columns with several files in each cell, apart by semicolons, as in the file reports of ENA:
+/// `fastq_ftp`, `fastq_md5` and `fastq_bytes`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Group {
+    pub(super) paths: usize,
+    pub(super) md5: usize,
+    pub(super) sizes: Option<usize>,
+}
+
+/// Returns the groups of a header.
+pub(super) fn groups(header: &Rows) -> Vec<Group> {
+    let find = |title: &[u8]| header.cells().position(|cell| cell == title);
+    let group = |(paths, title): (usize, &[u8])| {
+        let word = title.strip_suffix(b"_ftp")?;
+        let md5 = find(&[word, b"_md5"].concat())?;
+        Some(Group { paths, md5, sizes: find(&[word, b"_bytes"].concat()) })
+    };
+    header.cells().enumerate().filter_map(group).collect()
+}
+
 /// Returns whether a cell says that its value is unknown.
 pub(super) fn is_unknown(cell: &[u8]) -> bool {
     cell.is_empty() || cell == b"-" || cell.eq_ignore_ascii_case(b"null")
