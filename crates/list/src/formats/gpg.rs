@@ -126,9 +126,12 @@ mod tests {
     fn continued_digests_are_joined() {
         let sha512 = "a: DDAF35A1 93617ABA CC417349 AE204131 12E6FA4E 89A97EA2 0A9EEEE6 4B55D39A\n\
                       \x20  2192992A 274FC1A8 36BA3C23 A3FEEBBD 454D4423 643CE80E 2A9AC94F A54CA49F\n";
-        let all = "b c:    MD5 = 90 01 50 98 3C D2 4F B0  D6 96 3F 7D 28 E1 7F 72\n\
-                   b c:   SHA1 = A999 3E36 4706 816A BA3E  2571 7850 C26C 9CD0 D89D\n\
-                   b c: RMD160 = 8EB2 08F7 E05D 987A 9B04  4A8E 98C6 B087 F15A 0BFC\n";
+        let all = [
+            "b c:    MD5 = 90 01 50 98 3C D2 4F B0  D6 96 3F 7D 28 E1 7F 72\n",
+            "b c:   SHA1 = A999 3E36 4706 816A BA3E  2571 7850 C26C 9CD0 D89D\n",
+            "b c: RMD160 = 8EB2 08F7 E05D 987A 9B04  4A8E 98C6 B087 F15A 0BFC\n",
+        ];
+        let all = all.concat();
         let list = format!("{sha512}{all}xy\n{sha512}");
         let read = read(&list);
         let algorithm = |line: &Line<'_>| match line {
