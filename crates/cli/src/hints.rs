@@ -228,6 +228,7 @@ fn of_list(error: &ListError) -> Option<String> {
         ListError::NotAList(NotAList::NulEnded) => "use --zero",
         ListError::NotAList(NotAList::NewlineEnded) => "leave out --zero",
         ListError::NotAList(NotAList::OfDvc) => "dvc status",
+        ListError::NotAList(NotAList::OfPackages { check, .. }) => check,
         ListError::NotAList(NotAList::OfWindows) => {
             "in PowerShell: Get-FileHash -A MD5 * | Export-Csv -Encoding UTF8 list.csv"
         }

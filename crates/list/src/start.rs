@@ -23,9 +23,12 @@ impl NotAList {
     pub const fn filter(self) -> Option<&'static str> {
         match self {
             Self::Utf16 { filter } | Self::Compressed { filter, .. } => Some(filter),
-            Self::NulEnded | Self::NewlineEnded | Self::Binary | Self::OfDvc | Self::OfWindows => {
-                None
-            }
+            Self::NulEnded
+            | Self::NewlineEnded
+            | Self::Binary
+            | Self::OfDvc
+            | Self::OfWindows
+            | Self::OfPackages { .. } => None,
         }
     }
 }
@@ -77,9 +80,41 @@ pub enum NotAList {
     /// The file is a `.dvc` file, which describes a file or directory that DVC tracks.
     #[error("a .dvc file of DVC, not a checksum list")]
     OfDvc,
+    /// The file is a lock file of a package manager. Its digests are those of packages, whose files
+    /// have other names in caches.
+    #[error("a lock file of {by}: it lists packages, not files")]
+    OfPackages {
+        /// The package manager.
+        by: &'static str,
+        /// The command that checks the packages.
+        check: &'static str,
+    },
     /// The file is the screen output of Get-FileHash of PowerShell or of certutil.
     #[error("output of Get-FileHash or certutil, not a checksum list")]
     OfWindows,
+}
+
+/// The lock files of package managers: a text in each, the manager, and the command that checks it.
+const LOCKS: [(&[u8], &str, &str); 5] = [
+    (b"--hash=sha", "pip", "pip install --require-hashes -r FILE"),
+    (b"\"lockfileVersion\":", "npm", "npm ci"),
+    (b"# yarn lockfile", "Yarn", "yarn install --frozen-lockfile"),
+    (b"\nlockfileVersion:", "pnpm", "pnpm install --frozen-lockfile"),
+    (b"\n[[package]]\n", "Cargo, Poetry or uv", "cargo fetch --locked, poetry sync or uv sync"),
+];
+
+/// Returns the lock file that a text is.
+fn lock(head: &[u8]) -> Option<NotAList> {
+    let has = |text: &[u8]| memchr::memmem::find(head, text).is_some();
+    // `MODULE VERSION h1:BASE64`.
+    let mut words = head.split(u8::is_ascii_whitespace).skip(1);
+    let is_of_go = words.next().is_some_and(|word| word.starts_with(b"v"))
+        && words.next().is_some_and(|word| word.starts_with(b"h1:"));
+    if is_of_go {
+        return Some(NotAList::OfPackages { by: "Go", check: "go mod verify" });
+    }
+    let (_, by, check) = LOCKS.into_iter().find(|(text, ..)| has(text))?;
+    Some(NotAList::OfPackages { by, check })
 }
 
 /// Returns the offset of the text of a list: 3 after a UTF-8 byte order mark, and 0 without one.
@@ -98,13 +133,16 @@ pub enum NotAList {
 ///
 /// Fails with [`NotAList`] if the file is not a list whose lines have this ending.
 pub fn of_text(head: &[u8], ending: Ending) -> Result<usize, NotAList> {
+    let is_record = || begins_with_record(head, ending);
     if head.starts_with(MARK) {
         Ok(MARK.len())
     } else if begins_with_mark(head) {
         Err(NotAList::Utf16 { filter: FROM_UTF_16 })
     } else if ending == Ending::Nul && !head.contains(&0) && has_newlines(head) {
         Err(NotAList::NewlineEnded)
-    } else if begins_with_record(head, ending) {
+    } else if let Some(lock) = lock(head).filter(|_| is_object(head) || !is_record()) {
+        Err(lock)
+    } else if is_record() {
         // Names may contain any bytes, so a valid record is enough.
         Ok(0)
     } else if ending == Ending::Newline && begins(head, Ending::Nul) {
@@ -126,6 +164,11 @@ pub fn of_text(head: &[u8], ending: Ending) -> Result<usize, NotAList> {
 /// Returns whether the file is a list of some format. Its first line usually has a checksum.
 fn begins_with_record(head: &[u8], ending: Ending) -> bool {
     formats::recognise(head, Dialect::of_any_length().with_ending(ending)).is_some()
+}
+
+/// Returns whether the file begins like an object of JSON.
+fn is_object(head: &[u8]) -> bool {
+    head.trim_ascii_start().starts_with(b"{")
 }
 
 /// Returns whether the first line has this ending and a checksum.

@@ -192,6 +192,7 @@ fn lists_of_distributions_and_gpg_are_checked() {
         format!("Format: 3.0 (quilt)\nSource: x\nFiles:\n {ABC} 3 a\n"),
         format!("Origin: Debian\nMD5Sum:\n {ABC}    3 a\n"),
         format!("a: {groups}\n"),
+        "C- /z/c:\n    a    sha2:ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=\n".to_owned(),
         format!("a:    MD5 = {groups}\na: RMD160 = {groups} 00 00 00 00\n"),
     ] {
         assert_proves("", &list);
@@ -222,4 +223,28 @@ fn xml_of_archives_is_checked() {
     let run = folder.run_with_stdin("check", &dat[..dat.len() - 12]);
     assert_eq!(run.status.code(), Some(1));
     assert!(text(&run.stderr).contains("the list is cut off here"), "{run:?}");
+}
+
+#[test]
+fn lock_files_of_packages_are_refused() {
+    let sha512 = "sha512-AAAA";
+    for (list, by) in [
+        ("x==1.0 \\\n    --hash=sha256:00\n".to_owned(), "pip"),
+        (
+            format!(
+                "{{\"name\": \"x\", \"lockfileVersion\": 3, \"packages\": {{\"a\": {{\"integrity\": \"{sha512}\"}}}}}}"
+            ),
+            "npm",
+        ),
+        ("example.org/x v1.0.0 h1:AAAA=\n".to_owned(), "Go"),
+        (
+            "version = 4\n\n[[package]]\nname = \"x\"\nchecksum = \"00\"\n".to_owned(),
+            "Cargo, Poetry or uv",
+        ),
+    ] {
+        let run = Folder::new().run_with_stdin("check", &*list);
+        assert_eq!(run.status.code(), Some(1), "{list}");
+        let words = format!("a lock file of {by}: it lists packages, not files\nhint: ");
+        assert!(text(&run.stderr).contains(&words), "{list}: {}", text(&run.stderr));
+    }
 }

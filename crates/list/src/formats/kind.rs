@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::{
-    BagIt, CannotHold, Csv, Debian, Format, Gnu, Gpg, Hashdeep, Inventory, Invocation, Json,
+    BagIt, CannotHold, Csv, Debian, Format, Gnu, Gpg, Hashdeep, Inventory, Invocation, Irods, Json,
     LfsList, LfsPointer, Md5deep, Mixed, Mtree, S3, Sfv, Tag, Wheel, Xml,
 };
 use crate::{Algorithm, Algorithms, Dialect, Ending};
@@ -99,6 +99,8 @@ kinds! {
     Debian { name: "debian", is_written: false }
     /// [`Gpg`], which can only be read.
     Gpg { name: "gpg", is_written: false }
+    /// [`Irods`], which can only be read.
+    Irods { name: "irods", is_written: false }
     /// [`Xml`], which can only be read.
     Xml { name: "xml", is_written: false }
     /// [`LfsList`], which can only be read.
@@ -197,6 +199,7 @@ impl Kind {
             Self::S3 => Box::new(S3::new(dialect)),
             Self::Debian => Box::new(Debian::new(dialect)),
             Self::Gpg => Box::new(Gpg::new(dialect)),
+            Self::Irods => Box::new(Irods::new(dialect)),
             Self::Xml => Box::new(Xml::new(dialect)),
             Self::LfsList => Box::new(LfsList::new(dialect)),
             Self::LfsPointer => Box::new(LfsPointer::new(dialect)),
@@ -285,6 +288,7 @@ pub fn recognise(head: &[u8], dialect: Dialect) -> Option<Box<dyn Format>> {
         Kind::Mtree,
         Kind::Debian,
         Kind::Gpg,
+        Kind::Irods,
     ];
     // A line of SFV starts with the name, which can look like any other format.
     let others = [Kind::Sfv, Kind::JsonLines, Kind::Csv, Kind::Inventory];

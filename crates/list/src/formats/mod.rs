@@ -18,6 +18,7 @@
 //! | [`Xml`] | read only | Internet Archive, MHL, FCIV, No-Intro |
 //! | [`Debian`] | read only | `.dsc`, `.changes`, `Release` |
 //! | [`Gpg`] | read only | `gpg --print-md` |
+//! | [`Irods`] | read only | `ichksum` |
 //! | [`LfsList`], [`LfsPointer`] | read only | Git LFS |
 //! | [`S3`] | read only | `aws s3api`, `rclone lsjson`, `mc ls --json` |
 //!
@@ -34,6 +35,7 @@ mod gnu;
 mod gpg;
 mod hashdeep;
 mod inventory;
+mod irods;
 mod json;
 mod kind;
 mod lfs;
@@ -61,6 +63,7 @@ pub use gnu::Gnu;
 pub use gpg::Gpg;
 pub use hashdeep::{Hashdeep, Invocation};
 pub use inventory::Inventory;
+pub use irods::Irods;
 pub use json::Json;
 pub use kind::{Kind, Layout, UnknownKind, recognise};
 pub use lfs::{LfsList, LfsPointer};
