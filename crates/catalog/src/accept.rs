@@ -1,4 +1,4 @@
-//! Recording files as they are, whatever was found.
+//! Records files as they are, even damaged ones.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -20,44 +20,44 @@ use crate::store::pending::pending_of;
 use crate::store::rows::{self, File, Finder, State};
 use crate::store::run::RunRow;
 
-/// What came of several paths.
+/// The results of several paths.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct Accepted {
     /// Files that were recorded as they are.
     pub files: u64,
-    /// Paths that were not, and why.
+    /// The other paths, with errors.
     pub failed: Vec<(PathBuf, CatalogError)>,
 }
 
-/// A record that is to be recorded anew.
+/// A record whose content is to be replaced.
 struct Item {
-    /// As the caller named it, or below a directory that was named.
+    /// The path as the caller gave it, or below a given directory.
     path: PathBuf,
-    /// The root that its file is in.
+    /// The root of its file.
     root: i64,
     file: File,
     /// Its state, if it is not ok.
     before: Option<State>,
-    /// Where the file is, and where it was, if it moved.
+    /// The current path of the file, and the previous one if it moved.
     moved: Option<(Place, Root)>,
 }
 
-/// A root of which something is accepted.
+/// A root with accepted files.
 struct RootItems {
     root: Root,
     states: HashMap<i64, State>,
-    /// By path, the records that moved there.
+    /// The records that moved there, by path.
     moved: HashMap<Vec<u8>, i64>,
     probe: Probe,
 }
 
 impl Catalog {
     /// Records the content that files have now, in one transaction. A directory stands for all
-    /// damaged files below it. Each file is reported as `ok`, with what was recorded and what is.
+    /// damaged files below it. Each file is reported as `ok`, with the old and the new content.
     ///
     /// # Errors
-    /// Those of the catalog and of `on_finding`; those of one path are in the result.
+    /// Errors of the catalog and of `on_finding`. Errors of single paths are in the result.
     pub fn accept(
         &mut self,
         paths: &[PathBuf],
@@ -90,7 +90,7 @@ impl Catalog {
         Ok(accepted)
     }
 
-    /// The records that a path names: its own, or the damaged ones below it.
+    /// Returns the records at a path: its own, or the damaged ones below it.
     fn items_at(
         &self,
         path: &Path,
@@ -151,7 +151,7 @@ impl Catalog {
     }
 }
 
-/// Whether an error is about one path, so that others can be accepted.
+/// Returns whether an error is about one path, so that others can be accepted.
 fn is_of_path(error: &CatalogError) -> bool {
     matches!(
         error,
@@ -190,7 +190,7 @@ fn read(
     })
 }
 
-/// Gathers what is to be written.
+/// Collects the values to write.
 struct Writer {
     batch: Batch,
     runs: BTreeMap<i64, RunRow>,

@@ -1,4 +1,4 @@
-//! When files were made, where the file system says so.
+//! The creation times of files, if the file system has them.
 
 use std::path::Path;
 
@@ -6,8 +6,8 @@ use rustix::fs::{AtFlags, CWD, StatxFlags};
 
 use crate::model::nanoseconds;
 
-/// When a file was made, in nanoseconds since 1970. On an overlay a file is made by its first
-/// change, under the inode number that it had, so nothing is known there.
+/// Returns the creation time of a file in nanoseconds since 1970. On an overlay, the first change
+/// of a file creates it again with the same inode number, so the time is unknown there.
 pub(crate) fn born(path: &Path) -> Option<i64> {
     const OVERLAY: u64 = 0x794c_7630;
     let statx = rustix::fs::statx(CWD, path, AtFlags::SYMLINK_NOFOLLOW, StatxFlags::BTIME).ok()?;

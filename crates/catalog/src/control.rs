@@ -1,4 +1,4 @@
-//! Changing settings, and steering scrubs, beside the process that scrubs.
+//! Changes settings and steers scrubs, beside the process that scrubs.
 
 use std::path::Path;
 
@@ -20,12 +20,12 @@ pub struct Control {
 }
 
 impl Control {
-    /// Opens a catalog to change settings in it.
+    /// Opens a catalog to change its settings.
     ///
     /// # Errors
     /// As of [`Catalog::look`].
     pub fn open(path: &Path) -> Result<Self, CatalogError> {
-        // This checks that the file is a catalog.
+        // Checks that the file is a catalog.
         Catalog::look(path)?;
         Ok(Self { db: writer(path)? })
     }
@@ -36,7 +36,7 @@ impl Control {
         change: impl FnOnce(&Transaction<'_>, &mut Settings, &mut Steering) -> Result<T, CatalogError>,
     ) -> Result<T, CatalogError> {
         let transaction = self.db.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        // It may have been forgotten since it was looked up.
+        // It may have been forgotten since the lookup.
         if Root::find(&transaction, root.id())?.is_none() {
             return Err(CatalogError::NoRoot(root.path.clone()));
         }
@@ -53,7 +53,7 @@ impl Control {
     /// Changes settings of a root, and returns them.
     ///
     /// # Errors
-    /// Those of [`Load::check_capacity`], and of the catalog.
+    /// Errors of [`Load::check_capacity`] and of the catalog.
     pub fn set(&mut self, root: &Root, patch: &SettingsPatch) -> Result<Settings, CatalogError> {
         self.change(root, |db, settings, _| {
             *settings = patch.apply(settings);
@@ -67,26 +67,26 @@ impl Control {
         })
     }
 
-    /// Pauses scrubs of a root; since when they are, in seconds since 1970.
+    /// Pauses scrubs of a root. Returns the start of the pause in seconds since 1970.
     ///
     /// # Errors
-    /// Those of the catalog.
+    /// Errors of the catalog.
     pub fn pause(&mut self, root: &Root, now: i64) -> Result<i64, CatalogError> {
         self.change(root, |_, _, steering| Ok(*steering.paused.get_or_insert(now)))
     }
 
-    /// Resumes scrubs of a root; since when they were paused, if they were.
+    /// Resumes scrubs of a root. Returns the start of the pause, if there was one.
     ///
     /// # Errors
-    /// Those of the catalog.
+    /// Errors of the catalog.
     pub fn resume(&mut self, root: &Root) -> Result<Option<i64>, CatalogError> {
         self.change(root, |_, _, steering| Ok(steering.paused.take()))
     }
 
-    /// Asks the daemon to verify what is due, or everything, whatever the hours.
+    /// Requests that the daemon verifies due files, or all files, at any hour.
     ///
     /// # Errors
-    /// Those of the catalog.
+    /// Errors of the catalog.
     pub fn request(&mut self, root: &Root, everything: bool, now: i64) -> Result<(), CatalogError> {
         self.change(root, |_, _, steering| {
             (steering.requested, steering.requests_everything) = (Some(now), everything);
@@ -94,10 +94,10 @@ impl Control {
         })
     }
 
-    /// Notes that the verification that was requested at this time is done.
+    /// Records that the verification that was requested at this time is done.
     ///
     /// # Errors
-    /// Those of the catalog.
+    /// Errors of the catalog.
     pub fn finish_request(&mut self, root: &Root, asked: i64) -> Result<(), CatalogError> {
         let noted = self.change(root, |_, _, steering| {
             if steering.requested.is_some_and(|at| at <= asked) {
@@ -111,10 +111,10 @@ impl Control {
         }
     }
 
-    /// The last entry of the log that a command was called for; none before the first.
+    /// Returns the last log entry that a command was called for, or none before the first call.
     ///
     /// # Errors
-    /// Those of the catalog.
+    /// Errors of the catalog.
     pub fn called(&self) -> Result<Option<i64>, CatalogError> {
         let Some(bytes) = get(&self.db, CALLED)? else { return Ok(None) };
         let bytes: [u8; 8] = bytes.try_into().map_err(|_| {
@@ -123,18 +123,18 @@ impl Control {
         Ok(Some(i64::from_le_bytes(bytes)))
     }
 
-    /// Notes that commands were called for all entries of the log up to this one.
+    /// Records that commands were called for all log entries up to this one.
     ///
     /// # Errors
-    /// Those of the catalog.
+    /// Errors of the catalog.
     pub fn set_called(&mut self, event: i64) -> Result<(), CatalogError> {
         META.put(&self.db, &[text(CALLED), blob(&event.to_le_bytes())])
     }
 
-    /// The last entry of the log; 0 without one.
+    /// Returns the number of the last log entry, or 0 without entries.
     ///
     /// # Errors
-    /// Those of the catalog.
+    /// Errors of the catalog.
     pub fn last_event(&self) -> Result<i64, CatalogError> {
         let sql = "SELECT max(id) FROM event";
         let found: Option<Option<i64>> = self.db.query_row(sql, [], |row| row.get(0)).optional()?;

@@ -28,11 +28,12 @@ use crate::store::total::Total;
 
 pub(crate) const DAY: i64 = 24 * 60 * 60;
 
-/// Scrubs that began longer ago belong to the budget of another day. A timer is not exact: if two
-/// scrubs began a minute less than a day apart, the second would read nothing.
+/// Scrubs that began longer ago count towards the budget of an earlier day. A timer is not exact:
+/// if two scrubs began a minute less than a day apart, the second would read nothing.
 pub(crate) const ALMOST_A_DAY: i64 = 22 * 60 * 60;
 
-/// Files that are read in the order of their ids, which is about their order on the disk.
+/// The number of files that are read in the order of their ids, which is roughly their order on the
+/// disk.
 const BATCH: usize = 10_000;
 
 /// A file that may be read.
@@ -40,12 +41,12 @@ const BATCH: usize = 10_000;
 pub(crate) struct Candidate {
     due: i64,
     pub(crate) id: i64,
-    /// Whether it is ok. Other files do not count against the budget.
+    /// Whether it is ok. Other files do not use the budget.
     is_ok: bool,
 }
 
-/// Chooses the files to be read, those that are due first at the beginning. If the caller selects
-/// files, those that were verified longest ago come first.
+/// Chooses the files to read, with the earliest due time first. If the caller selects files, those
+/// verified longest ago come first.
 fn choose(selection: &Selection, mut states: Vec<State>, times: &Times<'_>) -> Vec<Candidate> {
     let candidate =
         |state: &State| Candidate { due: times.due(state), id: state.id, is_ok: state.is_ok() };
@@ -55,8 +56,8 @@ fn choose(selection: &Selection, mut states: Vec<State>, times: &Times<'_>) -> V
         due.sort_unstable();
         return due;
     }
-    // Files that are not ok come on top of a share. Otherwise they would be the oldest of all,
-    // always.
+    // Files that are not ok are added to the share. Otherwise they would always be the oldest
+    // files.
     let age = |state: &State| times.believed(state.verified);
     states.sort_unstable_by_key(|state| (!state.is_ok(), age(state), state.id));
     let ok = states.iter().filter(|state| state.is_ok()).count();
@@ -72,7 +73,7 @@ fn choose(selection: &Selection, mut states: Vec<State>, times: &Times<'_>) -> V
     states.iter().enumerate().filter(is_chosen).map(|it| candidate(it.1)).collect()
 }
 
-/// When files of a root are due.
+/// The due times of files of a root.
 #[derive(Debug)]
 pub(crate) struct Times<'c> {
     pub(crate) hash: &'c SipHash24,
@@ -81,8 +82,8 @@ pub(crate) struct Times<'c> {
     pub(crate) period: i64,
 }
 
-/// Whether a file that is ok was verified longer ago than its root allows, or more than a day in
-/// the future.
+/// Returns whether the last verification of an ok file is longer ago than its root allows, or more
+/// than a day in the future.
 pub(crate) fn is_overdue(state: &State, settings: &Settings, now: i64) -> bool {
     let allowed = i64::from(settings.overdue_after_days()) * DAY;
     state.is_ok() && (now - state.verified > allowed || state.verified > now + DAY)
@@ -94,20 +95,20 @@ impl<'c> Times<'c> {
         Self { hash: &catalog.schedule_hash, now, period }
     }
 
-    /// The time of a verification. Times in the future are not believed.
+    /// Returns the time of a verification. Times in the future are replaced.
     fn believed(&self, verified: i64) -> i64 {
         if verified > self.now { i64::MIN / 2 } else { verified }
     }
 
-    /// The part of the period that the age of a verification is in, of this many parts. The last
-    /// one is beyond the period.
+    /// Returns which of `parts` parts of the period the age of a verification is in. The last part
+    /// is beyond the period.
     pub(crate) fn age_of(&self, state: &State, parts: usize) -> usize {
         let age = self.now.saturating_sub(self.believed(state.verified)).max(0);
         let part = age.saturating_mul(parts as i64) / self.period.max(1);
         usize::try_from(part).unwrap_or(parts).min(parts)
     }
 
-    /// When a file is to be verified again.
+    /// Returns when a file is due again.
     pub(crate) fn due(&self, state: &State) -> i64 {
         let verified = self.believed(state.verified);
         if !state.is_ok() || verified < 0 {
@@ -120,12 +121,12 @@ impl<'c> Times<'c> {
     }
 }
 
-/// The share of the budget that a file takes: its bytes, and those of a block for opening it.
+/// Returns the budget that a file uses: its bytes, plus those of a block for opening it.
 pub(crate) fn cost(size: i64) -> i64 {
     size.max(0).saturating_add(4096)
 }
 
-/// The rest of a day's budget for this many files and bytes, after this much was spent.
+/// Returns the rest of a day's budget for this many files and bytes, after this amount was used.
 fn budget(total: Total, every_days: u32, is_late: bool, spent: i64) -> i64 {
     let factor = if is_late { 2.0 } else { 1.5 };
     let total = total.files.saturating_mul(cost(0)).saturating_add(total.bytes);
@@ -133,10 +134,9 @@ fn budget(total: Total, every_days: u32, is_late: bool, spent: i64) -> i64 {
     (day as i64).max(1).saturating_sub(spent)
 }
 
-/// The share of the budget of the scrubs of a root that began after one time, and not after
-/// another.
+/// Returns the budget that scrubs of a root used which began after one time and not after another.
 fn spent(db: &Connection, root: i64, from: i64, to: i64) -> Result<i64, CatalogError> {
-    // Those of a day are among the last runs.
+    // The runs of a day are among the last ones.
     let which = "WHERE id > (SELECT coalesce(max(id), 0) FROM run) - 20000 \
                  AND root = ?1 AND started > ?2 AND started <= ?3";
     let runs = RunRow::query(db, which, (root, from, to))?;
@@ -144,7 +144,7 @@ fn spent(db: &Connection, root: i64, from: i64, to: i64) -> Result<i64, CatalogE
     Ok(scrubs.fold(0, |spent, run| spent.saturating_add(run.spent)))
 }
 
-/// How much one run reads at most, of the files behind a position.
+/// The maximum amount that one run reads of the files after a position.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Most {
     files: usize,
@@ -156,14 +156,14 @@ impl Most {
     pub(crate) const ALL: Self =
         Self { files: usize::MAX, bytes: i64::MAX, after: Position::START };
 
-    /// A daemon lets other commands have the catalog between two parts.
+    /// Between two parts, a daemon lets other commands use the catalog.
     pub(crate) const fn part(after: Position) -> Self {
         Self { files: BATCH, bytes: 8 << 30, after }
     }
 }
 
-/// A place in the order in which files are due. A file that could not be verified stays due, and
-/// the next part goes on after it.
+/// A position in the order of due files. A file that could not be verified stays due, and the next
+/// part continues after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Position {
     due: i64,
@@ -185,21 +185,20 @@ impl Default for Position {
 pub(crate) struct Plan {
     /// Records, in the order in which they are read.
     pub(crate) ids: Vec<i64>,
-    /// Their bytes, as far as a budget counts them.
+    /// Their bytes, as far as they use the budget.
     pub(crate) bytes: i64,
-    /// Files that are due, and that the budget leaves for another day.
+    /// The number of due files that the budget leaves for the next day.
     pub(crate) left: u64,
-    /// Whether more is to be read at once, after these.
+    /// Whether more files must be read at once after these.
     pub(crate) goes_on: bool,
-    /// That of the last one.
+    /// The position of the last one.
     pub(crate) end: Position,
     /// Records of files that are not ok. They come last, so that they do not use up a limit.
     bad: Vec<i64>,
 }
 
 impl Plan {
-    /// Takes files as far as the budget goes, and one file more. `size` is not asked without a
-    /// budget.
+    /// Takes files within the budget, and one more. Calls `size` only with a budget.
     fn of(
         chosen: &[Candidate],
         mut budget: Option<i64>,
@@ -234,7 +233,7 @@ impl Plan {
     }
 }
 
-/// Plans a scrub of a root. The scrubs that began after `since` count against its budget.
+/// Plans a scrub of a root. The scrubs that began after `since` use its budget.
 pub(crate) fn plan(
     catalog: &Catalog,
     root: &Root,
@@ -260,13 +259,13 @@ pub(crate) fn plan(
     let mut finder = Finder::new(catalog.reader()?);
     let size = |id| Ok(finder.find(id)?.map_or(0, |file| file.stat.size));
     let mut plan = Plan::of(&chosen, budget, most, size)?;
-    // If a limit may end the run, the files stay in the order of their due times. Files that were
-    // read become the newest, and the next run goes on after them.
+    // If a limit may end the run, files stay in the order of their due times. Files that were read
+    // become the newest, so the next run continues after them.
     if selection.max_bytes.is_none() && selection.max_time.is_none() {
         plan.ids.chunks_mut(BATCH).for_each(<[i64]>::sort_unstable);
         plan.bad.sort_unstable();
     } else if !plan.bad.is_empty() {
-        // Without a rotation each run would begin with the same files.
+        // Without a rotation, each run would start with the same files.
         let start = catalog.schedule_hash.hash(&now.to_le_bytes()) % plan.bad.len() as u64;
         plan.bad.rotate_left(start as usize);
     }
@@ -274,7 +273,7 @@ pub(crate) fn plan(
     Ok(plan)
 }
 
-/// Whether files are late by more than a day.
+/// Returns whether files are late by more than a day.
 fn is_late(chosen: &[Candidate], now: i64) -> bool {
     chosen.iter().find(|it| it.is_ok).is_some_and(|first| first.due < now - DAY)
 }
@@ -396,7 +395,7 @@ mod tests {
         zone: TimeZone,
         window: Window,
         rate: i64,
-        /// Of each file its last verification, by the clock and in truth, and its size.
+        /// For each file: its last verification, by the clock and in truth, and its size.
         files: Vec<[i64; 3]>,
         total: i64,
         /// When the runs began by the clock, and what they took of the budget.

@@ -1,4 +1,4 @@
-//! What keeps a catalog from doing what it was asked for.
+//! The errors of a catalog.
 
 use std::io;
 use std::path::PathBuf;
@@ -9,16 +9,16 @@ use rusqlite::{ErrorCode, ffi};
 
 use crate::model::{Reason, Window};
 
-/// Why the catalog did not do it. What was committed before stays.
+/// The reason why an operation failed. Committed results stay.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CatalogError {
-    /// The system's error, with the path that it is about.
+    /// An error of the system about a path.
     #[error("{}: {}", .path.display(), message(.error))]
     Io {
-        /// What it is about.
+        /// The path.
         path: PathBuf,
-        /// The system's error.
+        /// The error.
         error: io::Error,
     },
     /// There is no catalog at this path.
@@ -27,10 +27,10 @@ pub enum CatalogError {
     /// The file was removed or replaced since it was opened.
     #[error("{}: the catalog was replaced while it was open", .0.display())]
     Replaced(PathBuf),
-    /// The file is another program's, or no database.
+    /// The file belongs to another program, or is not a database.
     #[error("{}: not a catalog of lanesum", .0.display())]
     NotACatalog(PathBuf),
-    /// A newer lanesum made it.
+    /// A newer version of lanesum created the catalog.
     #[error("the catalog has version {found}; this lanesum reads version {known}")]
     Newer {
         /// The file's version.
@@ -38,99 +38,99 @@ pub enum CatalogError {
         /// The version that this program reads.
         known: i64,
     },
-    /// Another process writes to it.
+    /// Another process is writing to it.
     #[error("the catalog is in use by {holder}")]
     Locked {
-        /// Its process and what it does: `process 4711 (scrub)`.
+        /// The process and its activity: `process 4711 (scrub)`.
         holder: String,
     },
-    /// Its lock and its log do not work on a network file system.
+    /// Locks and the log do not work on a network file system.
     #[error("{}: a catalog cannot be on {kind}", .path.display())]
     Network {
-        /// Where the catalog was to be.
+        /// The path of the catalog.
         path: PathBuf,
         /// The kind of file system.
         kind: &'static str,
     },
-    /// The catalog's file has hard links, and SQLite's log belongs to one name.
+    /// The file has hard links, but SQLite's log belongs to one name.
     #[error("{}: the catalog has several hard links", .0.display())]
     SeveralLinks(PathBuf),
-    /// The catalog itself is not as it was written.
+    /// The catalog itself is damaged.
     #[error("the catalog is damaged: {0}")]
     Damaged(String),
-    /// The disk that the catalog is on is full.
+    /// The disk of the catalog is full.
     #[error("no space left for the catalog")]
     Full,
     /// The system could not read or write the catalog.
     #[error("cannot read or write the catalog: {0}")]
     Disk(rusqlite::Error),
-    /// Anything else that SQLite says.
+    /// Any other error of SQLite.
     #[error("{0}")]
     Sqlite(rusqlite::Error),
     /// A path is in no root.
     #[error("{}: not in the catalog", .0.display())]
     NoRoot(PathBuf),
-    /// A path is inside a root, and only the root as a whole can be named.
+    /// A path is inside a root, and only the whole root is allowed.
     #[error("{}: only a part of {}", .path.display(), .root.display())]
     NotARoot {
-        /// What was named.
+        /// The given path.
         path: PathBuf,
         /// The root.
         root: PathBuf,
     },
-    /// The catalog has no record of this path, nor of anything below it.
+    /// The catalog has no record of this path, nor of paths below it.
     #[error("{}: not recorded", .0.display())]
     NotRecorded(PathBuf),
-    /// The recorded file is not there.
+    /// The recorded file does not exist.
     #[error("{}: no regular file", .0.display())]
     NotAFile(PathBuf),
-    /// The file cannot be read as one that is at rest: a program writes to it.
+    /// A program is writing to the file.
     #[error("{}: a program is writing to it", .0.display())]
     Busy(PathBuf),
-    /// The root is not there, or not what it was; or a file system is mounted over the file.
+    /// The root is offline, or a file system is mounted over the file.
     #[error("{}: offline ({})", .path.display(), .reason.name())]
     Offline {
-        /// The root's path, or the file's.
+        /// The path of the root or the file.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         reason: Reason,
     },
-    /// What is to be added is no directory.
+    /// The path to add is not a directory.
     #[error("{}: not a directory", .0.display())]
     NotADirectory(PathBuf),
-    /// What is to be added has no regular file in it.
+    /// The directory to add has no regular files.
     #[error("{}: the directory has no files", .0.display())]
     EmptyDirectory(PathBuf),
-    /// What is to be added is a root that was renamed.
+    /// The directory to add is a root that was renamed.
     #[error("{}: recorded as {}", .path.display(), .recorded.display())]
     Renamed {
-        /// What was to be added.
+        /// The path to add.
         path: PathBuf,
-        /// The path that the catalog has for it.
+        /// The recorded path.
         recorded: PathBuf,
     },
-    /// Each file belongs to one root.
+    /// The directory to add shares files with a root.
     #[error("{}: overlaps with {}", .path.display(), .other.display())]
     Overlaps {
-        /// What was to be added.
+        /// The path to add.
         path: PathBuf,
-        /// The root that is there.
+        /// The existing root.
         other: PathBuf,
     },
-    /// A directory that a root is to be relocated to does not have its files.
+    /// The new path of a root does not have its files.
     #[error("{}: {matching} of {checked} sampled files are as recorded", .path.display())]
     OtherFiles {
         /// The new path.
         path: PathBuf,
-        /// Files of the sample.
+        /// The number of files in the sample.
         checked: u64,
-        /// Those with the recorded size, time and content.
+        /// The number of files with the recorded size, time and content.
         matching: u64,
     },
-    /// A pattern to exclude is none.
+    /// A pattern to exclude is invalid.
     #[error("{0}")]
     Pattern(String),
-    /// A root has more bytes than its limits let be read in its period.
+    /// The limits of a root are too low to read all bytes in its period.
     #[error("{}: the schedule needs {needed} bytes a day, but only {possible} are possible", .root.display())]
     TooSlow {
         /// Its path.
@@ -139,39 +139,39 @@ pub enum CatalogError {
         bytes: u64,
         /// Its period in days.
         every_days: u32,
-        /// Bytes a day that it needs.
+        /// The bytes per day that it needs.
         needed: u64,
-        /// Bytes a second that may be read.
+        /// The allowed bytes per second.
         rate: u64,
-        /// In these hours.
+        /// The allowed hours.
         window: Option<Window>,
-        /// Bytes a day that this makes.
+        /// The possible bytes per day.
         possible: u64,
     },
-    /// One file has more bytes than the limits of one day let be read.
+    /// The limits of a root are too low to read its longest file in a day.
     #[error("{}: a file has {longest} bytes, but only {possible} a day are possible", .root.display())]
     TooShort {
         /// Its path.
         root: PathBuf,
-        /// Bytes of its longest file, or of a chunk where that is read in chunks.
+        /// The bytes of the longest file, or of a chunk if it is read in chunks.
         longest: u64,
-        /// Bytes a second that may be read.
+        /// The allowed bytes per second.
         rate: u64,
-        /// In these hours.
+        /// The allowed hours.
         window: Window,
-        /// Bytes a day that this makes.
+        /// The possible bytes per day.
         possible: u64,
     },
-    /// The caller's function could not take a finding.
+    /// The caller's function failed for a finding.
     #[error("{}", message(.0))]
     Output(io::Error),
-    /// An algorithm that takes a key, which a catalog does not keep.
+    /// An algorithm needs a key, which a catalog does not keep.
     #[error("{0} needs a key, but a catalog keeps no keys")]
     Keyed(lanesum_list::Algorithm),
 }
 
 impl CatalogError {
-    /// Wraps a system's error about a path.
+    /// Wraps an error of the system about a path.
     pub(crate) fn io(path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {
         let path = path.into();
         move |error| Self::Io { path, error }
@@ -187,8 +187,8 @@ impl From<MountsError> for CatalogError {
 impl From<rusqlite::Error> for CatalogError {
     fn from(error: rusqlite::Error) -> Self {
         match error.sqlite_error_code() {
-            // Statements and values are this crate's own: where they do not fit, the tables are not
-            // those that it made.
+            // All statements and values are of this crate. If they do not match, the tables are not
+            // those that it created.
             Some(
                 ErrorCode::DatabaseCorrupt
                 | ErrorCode::NotADatabase
@@ -198,7 +198,7 @@ impl From<rusqlite::Error> for CatalogError {
                 | ErrorCode::SchemaChanged,
             ) => Self::Damaged(error.to_string()),
             Some(ErrorCode::DiskFull) => Self::Full,
-            // The index of the log is made longer by writing to it.
+            // Writing to the index of the log extends it.
             Some(ErrorCode::SystemIoFailure) if is_of_index_size(&error) => Self::Full,
             Some(ErrorCode::SystemIoFailure) => Self::Disk(error),
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
@@ -210,12 +210,12 @@ impl From<rusqlite::Error> for CatalogError {
     }
 }
 
-/// Whether the index of the log could not get its size.
+/// Returns whether the index of the log could not be extended.
 fn is_of_index_size(error: &rusqlite::Error) -> bool {
     error.sqlite_error().is_some_and(|error| error.extended_code == ffi::SQLITE_IOERR_SHMSIZE)
 }
 
-/// Whether a statement or a value does not fit the tables.
+/// Returns whether a statement or a value does not match the tables.
 fn is_of_schema(error: &rusqlite::Error) -> bool {
     use rusqlite::Error as E;
     matches!(

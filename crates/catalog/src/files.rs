@@ -1,4 +1,4 @@
-//! Recorded files and pending ones, as they are stored.
+//! Recorded and pending files, as stored.
 
 use std::collections::{HashMap, HashSet};
 use std::io;
@@ -16,7 +16,7 @@ use crate::store::pending::pending_of;
 use crate::store::rows::{File, Files, Finder, State};
 use crate::store::table::{DELETED, FOUND};
 
-/// A recorded file, as it is stored.
+/// A recorded file, as stored.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct FileStatus {
@@ -24,37 +24,37 @@ pub struct FileStatus {
     pub id: i64,
     /// The id of its root.
     pub root: i64,
-    /// Its whole path.
+    /// Its full path.
     pub path: PathBuf,
     /// Its class.
     pub class: Class,
     /// The reason of the class.
     pub reason: Option<Reason>,
-    /// Since when, in seconds since 1970; 0 for a file that is ok.
+    /// The start of this class in seconds since 1970, or 0 for a file that is ok.
     pub since: i64,
-    /// The last verification, in seconds since 1970; 0 where there was none.
+    /// The last verification in seconds since 1970, or 0 if there was none.
     pub verified: i64,
     /// The recorded content.
     pub recorded: Content,
-    /// The content that was found at its path, where it was read.
+    /// The different content that was found at its path, if it was read.
     pub found: Option<Content>,
     /// The system's error text.
     pub error: Option<String>,
-    /// Where it is now, if it moved: a whole path.
+    /// The full path of its new place, if it moved.
     pub moved_to: Option<PathBuf>,
 }
 
-/// A file or directory of the last scan that has no record of its own.
+/// A file or directory of the last scan without a record of its own.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Pending {
-    /// `New`; or `Unchecked` with a reason for a directory with recorded files.
+    /// `New`, or `Unchecked` for a directory with recorded files.
     pub class: Class,
     /// The reason of the class.
     pub reason: Option<Reason>,
-    /// Its whole path.
+    /// Its full path.
     pub path: PathBuf,
-    /// Records below it that could not be checked.
+    /// The number of records below it that could not be checked.
     pub files: u64,
     /// The system's error text.
     pub error: Option<String>,
@@ -64,15 +64,15 @@ pub struct Pending {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Deleted {
-    /// Its whole path.
+    /// Its full path.
     pub path: PathBuf,
-    /// When its record was deleted, in seconds since 1970.
+    /// The time of deletion in seconds since 1970.
     pub at: i64,
     /// The recorded content.
     pub recorded: Content,
 }
 
-/// Which files are listed.
+/// A selection of files to list.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct FileFilter {
@@ -88,11 +88,11 @@ pub struct FileFilter {
     pub most_each: usize,
 }
 
-/// Roots and moves, which the status of a file needs beside its record.
+/// Roots and moves, which are needed for the status of a file beside its record.
 struct Around<'c> {
     catalog: &'c Catalog,
     roots: Vec<Root>,
-    /// By record, where it moved.
+    /// The new places of moved files, by record.
     moved: HashMap<i64, PathBuf>,
 }
 
@@ -131,11 +131,11 @@ impl<'c> Around<'c> {
 }
 
 impl Catalog {
-    /// Lists recorded files in the order of their ids; all files of one root in that of their
-    /// paths.
+    /// Lists recorded files in the order of their ids, or all files of one root in the order of
+    /// their paths.
     ///
     /// # Errors
-    /// Those of the catalog, and of `take`.
+    /// Errors of the catalog and of `take`.
     pub fn files(
         &self,
         filter: &FileFilter,
@@ -189,18 +189,19 @@ impl Catalog {
         Ok(())
     }
 
-    /// Lists the records of a root as lines of a list, in the order of their paths: names are below
-    /// the root, with size, modification time and digests.
+    /// Lists the records of a root as list entries, in the order of their paths. Names are relative
+    /// to the root, with size, modification time and digests.
     ///
     /// # Errors
-    /// Those of the catalog and of `take`.
+    /// Errors of the catalog and of `take`.
     pub fn records(
         &self,
         root: &Root,
         take: &mut dyn FnMut(Record<'_>) -> io::Result<()>,
     ) -> Result<(), CatalogError> {
         const SECOND: i64 = 1_000_000_000;
-        // All of one moment. A file that moves meanwhile would be in no line, or in two.
+        // In one transaction. Otherwise a file that moves meanwhile would be listed twice or not at
+        // all.
         let _moment = self.db.unchecked_transaction()?;
         let mut files = Files::of(&self.db, root.id());
         while let Some(file) = files.next()? {
@@ -221,17 +222,17 @@ impl Catalog {
         Ok(())
     }
 
-    /// The recorded file of this id.
+    /// Returns the recorded file with this id.
     ///
     /// # Errors
-    /// Those of the catalog.
+    /// Errors of the catalog.
     pub fn file(&self, id: i64) -> Result<Option<FileStatus>, CatalogError> {
         let Some(file) = Finder::new(self.reader()?).find(id)? else { return Ok(None) };
         let Some(state) = State::find(&self.db, id)? else { return Ok(None) };
         Around::of(self)?.status_of(&file, &state)
     }
 
-    /// The content that was found at the path of a record, and the system's error text.
+    /// Returns the content that was found at the path of a record, and the error text.
     fn found(&self, id: i64) -> Result<(Option<Content>, Option<String>), CatalogError> {
         let found = FOUND.find(&self.db, id, |row| {
             let digests = digests_of(row.get(3)?, &row.get::<_, Vec<u8>>(4)?)?;
@@ -244,7 +245,7 @@ impl Catalog {
     /// Lists new files of the last scan of a root, and directories that it could not read.
     ///
     /// # Errors
-    /// Those of the catalog.
+    /// Errors of the catalog.
     pub fn pending(&self, root: &Root) -> Result<Vec<Pending>, CatalogError> {
         let rows = pending_of(&self.db, root.id())?.into_iter().filter(|row| row.file == 0);
         let pending = rows.map(|row| Pending {
@@ -257,10 +258,10 @@ impl Catalog {
         Ok(pending.collect())
     }
 
-    /// Files whose records were deleted since this time, newest first.
+    /// Returns files whose records were deleted since this time, newest first.
     ///
     /// # Errors
-    /// Those of the catalog.
+    /// Errors of the catalog.
     pub fn deleted(&self, root: &Root, since: i64) -> Result<Vec<Deleted>, CatalogError> {
         let which = "WHERE root = ?1 AND at >= ?2 ORDER BY id DESC";
         DELETED.query(&self.db, which, (root.id(), since), |row| {
@@ -271,10 +272,10 @@ impl Catalog {
         })
     }
 
-    /// Finds for each of these contents a recorded file that is ok.
+    /// Finds a recorded file that is ok for each of these contents.
     ///
     /// # Errors
-    /// Those of the catalog.
+    /// Errors of the catalog.
     pub fn find_copies(&self, lost: &[Digests]) -> Result<Vec<Option<PathBuf>>, CatalogError> {
         let mut copies = vec![None; lost.len()];
         let mut by_digest: HashMap<Digest, Vec<usize>> = HashMap::new();
@@ -296,7 +297,7 @@ impl Catalog {
         for root in self.roots()? {
             let mut files = Files::of(&self.db, root.id());
             while let Some(file) = files.next()? {
-                // Empty files are no copies.
+                // Empty files are not copies.
                 if file.stat.size == 0 || bad.contains(&file.id) {
                     continue;
                 }

@@ -15,33 +15,33 @@ use crate::store::check::require_rows;
 use crate::store::rows::{self, File, Finder, State};
 use crate::store::run::RunRow;
 
-/// What came of several paths.
+/// The results of several paths.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct Forgotten {
-    /// By path, what was deleted.
+    /// The deleted records, by path.
     pub paths: Vec<ForgottenPath>,
-    /// Paths of which nothing was, and why.
+    /// Other paths, with errors.
     pub failed: Vec<(PathBuf, CatalogError)>,
 }
 
-/// Records that were deleted.
+/// The deleted records of a path.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct ForgottenPath {
-    /// The path as it was given.
+    /// The path as given.
     pub path: PathBuf,
-    /// Records.
+    /// The number of records.
     pub files: u64,
-    /// Of these, files that are still there, which `update` would record as new.
+    /// The number of files that still exist, which `update` would record as new.
     pub still_there: u64,
-    /// Of these, damaged files.
+    /// The number of damaged files.
     pub damaged: u64,
-    /// Whether the root as a whole is no longer in the catalog.
+    /// Whether the whole root is no longer in the catalog.
     pub is_root: bool,
 }
 
-/// Records to delete.
+/// The records to delete.
 struct Chosen {
     root: Root,
     path: ForgottenPath,
@@ -49,12 +49,11 @@ struct Chosen {
 }
 
 impl Catalog {
-    /// Deletes the records at paths and below them, in one transaction; with `only_missing` those
-    /// of missing files alone. A root that is named is no longer in the catalog after that, unless
-    /// only missing files are forgotten.
+    /// Deletes the records at paths and below them, in one transaction. `only_missing` limits this
+    /// to missing files. Otherwise a given root is removed from the catalog.
     ///
     /// # Errors
-    /// Those of the catalog; those of one path are in the result.
+    /// Errors of the catalog. Errors of single paths are in the result.
     pub fn forget(
         &mut self,
         paths: &[PathBuf],

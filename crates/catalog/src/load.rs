@@ -1,4 +1,4 @@
-//! How much a root has to be read, and whether its limits allow that.
+//! The amount to read of a root, and whether its limits allow that.
 
 use std::path::Path;
 
@@ -15,24 +15,25 @@ use crate::store::chunk::{LONG, in_one_go};
 use crate::store::digests::set_of;
 use crate::walk::walk_root;
 
-/// Bytes that are to be read each day, a tenth of the period to spare.
+/// Returns the bytes to read each day, with a tenth of the period in reserve.
 fn a_day(bytes: u64, every_days: u32) -> u64 {
     let days = u128::from(every_days.max(1)) * 9;
     u64::try_from((u128::from(bytes) * 10).div_ceil(days)).unwrap_or(u64::MAX)
 }
 
-/// How much a root has to be read.
+/// The amount to read of a root.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Load {
-    /// Bytes of its files.
+    /// The bytes of its files.
     pub bytes: u64,
-    /// The most that is read in one go: of a long file a chunk, where its digests can be resumed.
+    /// The bytes that must be read at once: the longest file, or a chunk of it if its digests can
+    /// be resumed.
     pub longest: u64,
 }
 
 impl Load {
-    /// Checks that rate and hours of a root's settings are enough to verify this in its period.
+    /// Checks that rate and hours of a root's settings are enough for this amount in its period.
     ///
     /// # Errors
     /// [`CatalogError::TooSlow`], [`CatalogError::TooShort`].
@@ -67,7 +68,7 @@ impl Load {
         Self { bytes: self.bytes.saturating_add(size), longest: self.longest.max(longest) }
     }
 
-    /// That of the records of a root.
+    /// Returns the amount of the records of a root.
     pub(crate) fn of(db: &Connection, root: &Root) -> Result<Self, CatalogError> {
         let longest = "SELECT f.algorithms, max(f.size), max(iif(f.size < ?2, f.size, 0)) \
                        FROM directory d JOIN file f ON f.directory = d.id WHERE d.root = ?1 \
@@ -83,10 +84,10 @@ impl Load {
         Ok(Self { bytes: root.bytes.max(0).cast_unsigned(), ..load })
     }
 
-    /// That of a directory which is not recorded, by a walk over it.
+    /// Returns the amount of a directory that is not recorded, by a walk over it.
     ///
     /// # Errors
-    /// A pattern of the settings is none.
+    /// A pattern of the settings is invalid.
     pub fn of_directory(directory: &Path, settings: &Settings) -> Result<Self, CatalogError> {
         let size = |entry| match entry {
             Entry::File(path) => look_at(&path).ok().map(|stat| stat.st_size),
@@ -99,10 +100,10 @@ impl Load {
 }
 
 impl Catalog {
-    /// How much of the records of a root has to be read.
+    /// Returns the amount of the records of a root.
     ///
     /// # Errors
-    /// Those of the catalog.
+    /// Errors of the catalog.
     pub fn load_of(&self, root: &Root) -> Result<Load, CatalogError> {
         Load::of(&self.db, root)
     }

@@ -1,4 +1,4 @@
-//! Runs, and the log of what they reported. No decision reads it.
+//! Runs, and the log of their findings. No decision reads the log.
 
 use std::ffi::OsString;
 use std::io;
@@ -22,21 +22,21 @@ use crate::store::table::EVENT;
 pub struct Event {
     /// Its number.
     pub id: i64,
-    /// When, in seconds since 1970.
+    /// The time in seconds since 1970.
     pub at: i64,
     /// The id of the root.
     pub root: i64,
-    /// The path of the root; none where it was forgotten.
+    /// The path of the root, or none if it was forgotten.
     pub root_path: Option<PathBuf>,
     /// The finding that was reported.
     pub finding: Finding,
 }
 
 impl Catalog {
-    /// Runs that began since this time, newest first.
+    /// Returns the runs since this time, newest first.
     ///
     /// # Errors
-    /// Those of the catalog, and of `take`.
+    /// Errors of the catalog and of `take`.
     pub fn runs(
         &self,
         since: i64,
@@ -48,10 +48,10 @@ impl Catalog {
         Ok(())
     }
 
-    /// The newest entries of the log about a path below a root, newest first.
+    /// Returns the newest log entries about a path below a root, newest first.
     ///
     /// # Errors
-    /// Those of the catalog.
+    /// Errors of the catalog.
     pub fn events_of(
         &self,
         root: i64,
@@ -64,10 +64,10 @@ impl Catalog {
         self.events(which, (root, path, most as i64))
     }
 
-    /// Entries of the log whose ids are greater, oldest first, no more than `most`.
+    /// Returns at most `most` log entries with greater ids, oldest first.
     ///
     /// # Errors
-    /// Those of the catalog.
+    /// Errors of the catalog.
     pub fn events_after(&self, last: i64, most: usize) -> Result<Vec<Event>, CatalogError> {
         self.events("WHERE id > ?1 ORDER BY id LIMIT ?2", (last, most as i64))
     }

@@ -1,4 +1,4 @@
-//! What a run does, and how.
+//! The tasks and options of runs.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -8,25 +8,25 @@ use lanesum_checksum::engine;
 
 use crate::root::Root;
 
-/// What is done with roots.
+/// The verb of a run or an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Verb {
     /// Record all files of a root.
     Add,
-    /// Compare names, sizes and times; read nothing, record no content.
+    /// Compare names, sizes and times. Reads nothing, and records no content.
     Scan,
-    /// Read what is new or differs, and record it.
+    /// Read and record new and different files.
     Update,
-    /// Read everything, or the paths named; record no content.
+    /// Read all files, or the given paths. Records no content.
     Verify,
-    /// Read what is due; record no content.
+    /// Read the due files. Records no content.
     Scrub,
     /// Record files as they are.
     Accept,
     /// Delete records.
     Forget,
-    /// Record that a root is at another path.
+    /// Record the new path of a root.
     Relocate,
     /// Record the digests of lists.
     Import,
@@ -46,7 +46,7 @@ impl Verb {
         Self::Import,
     ];
 
-    /// Its word, in lower case.
+    /// Returns its name in lower case.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -66,7 +66,7 @@ impl Verb {
         Self::ALL.into_iter().find(|verb| verb.name() == name)
     }
 
-    /// Whether it records new content.
+    /// Returns whether it records new content.
     pub(crate) const fn records(self) -> bool {
         matches!(self, Self::Add | Self::Update)
     }
@@ -77,19 +77,19 @@ impl Verb {
 pub struct Target {
     /// The root.
     pub root: Root,
-    /// Files and directories below it, without slashes at their ends; none stands for all of it.
+    /// Files and directories below it, without trailing slashes; empty for the whole root.
     pub paths: Vec<Vec<u8>>,
 }
 
 impl Target {
-    /// All of a root.
+    /// Returns the whole root.
     #[must_use]
     pub const fn whole(root: Root) -> Self {
         Self { root, paths: Vec::new() }
     }
 }
 
-/// A policy over the pass.
+/// A task: a policy for the pass.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Task {
@@ -97,11 +97,11 @@ pub enum Task {
     Add,
     /// Compare names, sizes and times.
     Scan,
-    /// Record what is new or differs.
+    /// Record new and different files.
     Update,
-    /// Read everything that the targets name.
+    /// Read all files of the targets.
     Verify,
-    /// Read what is due, or what the selection names.
+    /// Read the due files, or those of the selection.
     Scrub(Selection),
 }
 
@@ -119,58 +119,58 @@ impl Task {
     }
 }
 
-/// What a scrub reads: by default what is due, as far as a day's budget goes.
+/// The files that a scrub reads: by default the due ones, within a day's budget.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Selection {
-    /// This share of all files, in percent, those verified longest ago.
+    /// This percentage of all files, those verified longest ago.
     pub percent: Option<f64>,
-    /// Files that were not verified for so many days.
+    /// Files that were not verified for this many days.
     pub older_than_days: Option<u32>,
     /// Damaged, missing and unchecked files.
     pub bad: bool,
     /// Stop after this time.
     pub max_time: Option<Duration>,
-    /// Stop after so many bytes, but not before one file, or one chunk of a long file.
+    /// Stop after this many bytes, but not before one file, or one chunk of a long file.
     pub max_bytes: Option<u64>,
-    /// Whether names, sizes and times were compared just now, so that it need not be done again.
+    /// Whether names, sizes and times were compared just now, so that this need not be repeated.
     pub is_scanned: bool,
 }
 
 impl Selection {
-    /// Whether the caller chose, so that neither due times nor the budget count.
+    /// Returns whether the caller chose files, so that neither due times nor the budget apply.
     pub(crate) const fn is_chosen(&self) -> bool {
         self.percent.is_some() || self.older_than_days.is_some() || self.bad
     }
 }
 
-/// How a run is done: the defaults, changed field by field.
+/// The options of a run. Start from the defaults and change fields.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Options {
     /// How files are read. Changes during the read are always detected.
     pub engine: engine::Options,
-    /// In place of the setting of the roots, this once.
+    /// Replaces the setting of the roots for this run.
     pub max_gone: Option<u32>,
-    /// `update` stops if it would record more edits than this share of a root's records, in
-    /// percent, and more than 100. The default is 50.
+    /// `update` stops if it would record more edits than this percentage of a root's records, and
+    /// more than 100. The default is 50.
     pub max_changed: u32,
-    /// Whether `update` goes on all the same.
+    /// Whether `update` continues anyway.
     pub force: bool,
     /// The time in seconds since 1970.
     pub clock: fn() -> i64,
-    /// Where hours of the day are those of. The default is UTC.
+    /// The time zone for hours of the day. The default is UTC.
     pub zone: TimeZone,
-    /// Whether a scrub reads outside of its hours, too.
+    /// Whether a scrub also reads outside of its hours.
     pub at_any_time: bool,
-    /// Whether a scrub makes way for others that wait for the disks.
+    /// Whether a scrub gives way to other users of the disks.
     pub yields: bool,
-    /// Called some times a second while files are read; the run ends where it says false, and what
-    /// was done is kept.
+    /// Called some times per second while files are read. If it returns false, the run ends and
+    /// keeps its results.
     pub goes_on: Option<GoesOn>,
 }
 
-/// Whether a run is to go on.
+/// Decides whether a run continues.
 #[derive(Clone)]
 pub struct GoesOn(Arc<dyn Fn() -> bool + Send + Sync>);
 

@@ -1,4 +1,4 @@
-//! Parts of a day's scrub, between which a daemon lets other commands have the catalog.
+//! Parts of a day's scrub. Between two parts, a daemon lets other commands use the catalog.
 
 use jiff::tz::TimeZone;
 
@@ -12,7 +12,7 @@ use crate::root::Root;
 use crate::store::catalog::Catalog;
 use crate::summary::Summary;
 
-/// Files of a root that are due, and are read in one run: ten thousand, or 8 GiB.
+/// Due files of a root that one run reads: at most ten thousand, or 8 GiB.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Part {
@@ -22,7 +22,7 @@ pub struct Part {
     pub bytes: u64,
     /// Whether another part follows at once.
     pub goes_on: bool,
-    /// Files that are due, and that the day's budget leaves for another day.
+    /// The number of due files that the day's budget leaves for another day.
     pub left: u64,
     /// The position of its last file.
     pub end: Position,
@@ -30,11 +30,11 @@ pub struct Part {
 }
 
 impl Catalog {
-    /// Chooses the next part of the files of a root that are due, behind the end of the last part
-    /// and within the budget of the day, which begins at midnight of the time zone.
+    /// Chooses the next part of a root's due files, after the end of the last part and within the
+    /// budget of the day, which starts at midnight of the time zone.
     ///
     /// # Errors
-    /// Those of the catalog.
+    /// Errors of the catalog.
     pub fn next_part(
         &self,
         root: &Root,
@@ -54,7 +54,7 @@ impl Catalog {
         })
     }
 
-    /// Reads a part, without a scan before, and reports what it finds, each once it is on disk.
+    /// Reads a part without a scan before. Reports each finding once it is on disk.
     ///
     /// # Errors
     /// As of [`run`](Self::run).

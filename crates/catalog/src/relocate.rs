@@ -1,4 +1,4 @@
-//! A root that is at another path now, or on another volume.
+//! Roots that are at a new path, or on a new volume.
 
 use std::path::Path;
 
@@ -16,19 +16,19 @@ use crate::store::digests::algorithms;
 use crate::store::rows::{File, Finder};
 use crate::store::run::RunRow;
 
-/// Files of a sample, and the bytes of theirs that are read.
+/// The number of files in a sample, and their maximum bytes.
 const SAMPLE: i64 = 100;
 const BYTES: i64 = 256 << 20;
 
-/// What came of it.
+/// The result of a relocation.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Relocated {
     /// The root, at its new path.
     pub root: Root,
-    /// Files of a sample that were compared.
+    /// The number of compared files.
     pub checked: u64,
-    /// Those with the recorded size, time and content.
+    /// The number of files with the recorded size, time and content.
     pub matching: u64,
 }
 
@@ -66,7 +66,8 @@ impl Catalog {
         Ok(Relocated { root, checked, matching })
     }
 
-    /// Compares files of a root with those at a path: how many, and how many are as recorded.
+    /// Compares files of a root with those at a path. Returns how many were compared and how many
+    /// are as recorded.
     fn compare_sample(
         &self,
         root: &Root,
@@ -100,7 +101,7 @@ impl Catalog {
         Ok((checked, matching))
     }
 
-    /// Files of a root, spread evenly over its records.
+    /// Returns files of a root, spread evenly over its records.
     fn sample(&self, root: &Root) -> Result<Vec<File>, CatalogError> {
         let sql = "SELECT id FROM (SELECT id, row_number() OVER (ORDER BY id) - 1 AS place, \
                    count(*) OVER () AS files FROM state WHERE root = ?1 AND class = 0) \

@@ -19,7 +19,7 @@ use crate::store::table::{ROOT, blob, int, text};
 use crate::store::total::Total;
 use crate::walk::walk_root;
 
-/// A directory that is in the catalog with all that is in it, on one file system.
+/// A recorded directory with all its contents on one file system.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Root {
@@ -28,59 +28,60 @@ pub struct Root {
     pub path: PathBuf,
     pub(crate) volume: String,
     pub(crate) inode: i64,
-    /// Whether files keep their inode numbers over a mount.
+    /// Whether inode numbers survive a mount.
     pub(crate) has_stable_inodes: bool,
-    /// Whether an `add` or `update` ever came to its end, so that all files are known.
+    /// Whether an `add` or `update` ever finished, so that all files are known.
     pub is_complete: bool,
-    /// Why it was left alone when it was scanned last.
+    /// The reason why the last scan found it offline, if so.
     pub offline: Option<Offline>,
     /// Bytes of all its files.
     pub bytes: i64,
-    /// How it is looked after.
+    /// Its settings.
     pub settings: Settings,
-    /// What steers its scrubs.
+    /// The state of its scrubs.
     pub steering: Steering,
 }
 
-/// Why a root was left alone.
+/// The state of an offline root.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Offline {
     /// `Absent`, `Empty`, `OtherVolume`, `TooManyMissing` or `Unreadable`.
     pub reason: Reason,
-    /// Since when, in seconds since 1970.
+    /// The start in seconds since 1970.
     pub since: i64,
-    /// Files that are missing, where that is the reason.
+    /// The number of missing files, if they are the reason.
     pub missing: u64,
 }
 
 impl Root {
-    /// Its number in the catalog, which no other root ever gets.
+    /// Its number in the catalog, which is never reused.
     #[must_use]
     pub const fn id(&self) -> i64 {
         self.id
     }
 
-    /// The whole path of a file or directory below it.
+    /// Returns the full path of a file or directory below it.
     #[must_use]
     pub fn path_of(&self, below: &[u8]) -> PathBuf {
         if below.is_empty() { self.path.clone() } else { self.path.join(OsStr::from_bytes(below)) }
     }
 
-    /// The part of a path that is below it: empty for the root itself, none for a path elsewhere.
+    /// Returns the part of a path below the root: empty for the root itself, none for a path
+    /// elsewhere.
     #[must_use]
     pub fn below<'p>(&self, path: &'p Path) -> Option<&'p [u8]> {
         path.strip_prefix(&self.path).ok().map(|below| below.as_os_str().as_bytes())
     }
 
-    /// The part of a path of a walk that is below it.
+    /// Returns the part of a walk's path below the root.
     pub(crate) fn below_walked<'p>(&self, path: &'p Path) -> &'p [u8] {
         let root = self.path.as_os_str().as_bytes();
         let length = root.len() + usize::from(!root.ends_with(b"/"));
         path.as_os_str().as_bytes().get(length..).unwrap_or_default()
     }
 
-    /// Why the directory is not the one that is recorded, cannot be read, or is empty, if it is.
+    /// Returns why the directory is not the recorded one, cannot be read, or is empty, if so.
     #[must_use]
     pub fn why_offline(&self) -> Option<Reason> {
         let found = match DirectoryId::of(&self.path) {
@@ -98,7 +99,7 @@ impl Root {
         }
     }
 
-    /// Where the directory was renamed to, if it is in the same parent directory still.
+    /// Returns the new path of the directory if it was renamed within the same parent directory.
     #[must_use]
     pub fn find_renamed(&self) -> Option<PathBuf> {
         let siblings = self.path.parent()?.read_dir().ok()?;
@@ -109,17 +110,17 @@ impl Root {
         siblings.flatten().map(|entry| entry.path()).find(is_it)
     }
 
-    /// All of them, in the order in which they were added.
+    /// Returns all roots in the order of adding.
     pub(crate) fn all(db: &Connection) -> Result<Vec<Self>, CatalogError> {
         ROOT.query(db, "ORDER BY id", [], |row| Self::read(db, row))
     }
 
-    /// The root of this id, as it is stored.
+    /// Returns the stored root with this id.
     pub(crate) fn find(db: &Connection, id: i64) -> Result<Option<Self>, CatalogError> {
         ROOT.find(db, id, |row| Self::read(db, row))
     }
 
-    /// Stores all of it but settings and steering.
+    /// Stores everything except settings and steering.
     pub(crate) fn put(&self, db: &Connection) -> Result<(), CatalogError> {
         let offline = self.offline.as_ref();
         ROOT.put(
@@ -160,8 +161,7 @@ impl Root {
     }
 }
 
-/// Whether a directory has nothing in it, or nothing but the empty directory of repairs that a new
-/// disk has.
+/// Returns whether a directory is empty, except for the `lost+found` of a new disk.
 fn is_blank(directory: &Path) -> bool {
     let is_content = |entry: io::Result<std::fs::DirEntry>| {
         let Ok(entry) = entry else { return true };
@@ -175,39 +175,39 @@ fn is_blank(directory: &Path) -> bool {
 }
 
 impl Catalog {
-    /// The roots, in the order in which they were added.
+    /// Returns the roots in the order of adding.
     ///
     /// # Errors
-    /// Those of the catalog.
+    /// Errors of the catalog.
     pub fn roots(&self) -> Result<Vec<Root>, CatalogError> {
         let roots = Root::all(&self.db)?;
         if roots.is_empty() {
-            // That there are none is believed only where nothing says otherwise.
+            // An empty result is checked, because damage could cause it.
             require_rows(&self.db)?;
         }
         Ok(roots)
     }
 
-    /// The root of this id, as it is stored now.
+    /// Returns the root with this id, as it is stored now.
     ///
     /// # Errors
-    /// Those of the catalog.
+    /// Errors of the catalog.
     pub fn root(&self, id: i64) -> Result<Option<Root>, CatalogError> {
         Root::find(&self.db, id)
     }
 
-    /// The root that a path is in or is, and the part of the path below it. The path need not
-    /// exist. Below a root no link is followed.
+    /// Returns the root that contains a path, and the part of the path below it. The path need not
+    /// exist. Links below a root are not followed.
     ///
     /// # Errors
     /// [`CatalogError::NoRoot`].
     pub fn root_of(&self, path: &Path) -> Result<(Root, Vec<u8>), CatalogError> {
         let mut roots = self.roots()?;
-        // A mounted root inside of another comes first.
+        // A root that is mounted inside another one comes first.
         roots.sort_by_key(|root| std::cmp::Reverse(root.path.as_os_str().len()));
         let typed = without_parents(&std::path::absolute(path).map_err(CatalogError::io(path))?);
-        // The recorded path; else the one that links above a root lead to; else the one that
-        // leads to where a link in place of a root leads.
+        // Tries the recorded path, then the path to which links above a root lead, and then the
+        // target of a link in place of a root.
         let own: Vec<_> = roots.iter().map(|root| (root.path.clone(), root)).collect();
         let real: Vec<_> =
             roots.iter().filter_map(|root| Some((root.path.canonicalize().ok()?, root))).collect();
@@ -223,11 +223,11 @@ impl Catalog {
         Ok((root.clone(), below))
     }
 
-    /// Adds directories as roots, without reading their files: all of them, or none. Of one that is
-    /// there already the settings are replaced.
+    /// Adds directories as roots without reading their files, either all or none. Replaces the
+    /// settings of existing roots.
     ///
     /// # Errors
-    /// One is no directory, has no file, is a renamed root, or shares files with another root.
+    /// One is not a directory, has no files, is a renamed root, or shares files with another root.
     pub fn add_roots(&mut self, roots: &[(&Path, Settings)]) -> Result<Vec<Root>, CatalogError> {
         let transaction = Transaction::new_unchecked(&self.db, TransactionBehavior::Immediate)?;
         let added = roots.iter().map(|(path, settings)| self.add_root(path, settings));
@@ -241,7 +241,7 @@ impl Catalog {
         settings.excludes()?;
         let (path, found) = real_directory(directory)?;
         let roots = self.roots()?;
-        // It may have been moved, and a link put in its place.
+        // It may have been moved and replaced by a link.
         let is_it =
             |root: &&Root| root.path == path || root.path.canonicalize().is_ok_and(|it| it == path);
         if let Some(root) = roots.iter().find(is_it) {
@@ -252,7 +252,7 @@ impl Catalog {
         if !has_files(&path, settings)? {
             return Err(CatalogError::EmptyDirectory(directory.to_owned()));
         }
-        // The log of a root that was forgotten must not become another's.
+        // The log of a forgotten root must not become that of another one.
         let sql = "SELECT max(coalesce((SELECT max(id) FROM root), 0), \
                    coalesce((SELECT max(root) FROM run), 0)) + 1";
         let root = Root {
@@ -272,7 +272,7 @@ impl Catalog {
         Ok(root)
     }
 
-    /// Checks that a directory is no renamed root, and shares no file with any.
+    /// Checks that a directory is not a renamed root, and shares no files with any root.
     pub(crate) fn require_apart(
         &self,
         roots: &[Root],
@@ -287,7 +287,7 @@ impl Catalog {
                 return Err(CatalogError::Renamed { path: typed.to_owned(), recorded });
             }
             let is_inside = root.path.starts_with(path) || path.starts_with(&root.path);
-            // Whether a root that is not there is mounted is unknown.
+            // It is unknown whether an absent root is a mount point.
             let is_of_device = |other: DirectoryId| other.device == found.device;
             if is_inside
                 && DirectoryId::of(&root.path).map_or(true, is_of_device)
@@ -301,7 +301,7 @@ impl Catalog {
     }
 }
 
-/// A directory that the user names: its path without links, and which one it is.
+/// Returns the real path of a given directory, and its identity.
 pub(crate) fn real_directory(typed: &Path) -> Result<(PathBuf, DirectoryId), CatalogError> {
     let path = typed.canonicalize().map_err(CatalogError::io(typed))?;
     match DirectoryId::of(&path) {
@@ -313,7 +313,7 @@ pub(crate) fn real_directory(typed: &Path) -> Result<(PathBuf, DirectoryId), Cat
     }
 }
 
-/// Whether a walk of a directory yields a file, or what may hide some.
+/// Returns whether a walk of a directory yields a file, or an entry that may hide files.
 fn has_files(directory: &Path, settings: &Settings) -> Result<bool, CatalogError> {
     let exclude = settings.excludes()?;
     let is_recorded = |entry: std::fs::DirEntry| {
@@ -330,20 +330,20 @@ fn has_files(directory: &Path, settings: &Settings) -> Result<bool, CatalogError
     Ok(walk_root(directory, settings)?.any(is_file))
 }
 
-/// Whether the one of two directories that is in the other is there by a mount.
+/// Returns whether the inner one of two directories is mounted in the other one.
 fn is_mounted_between(one: &Path, other: &Path) -> Result<bool, CatalogError> {
     let (outer, inner) = if one.starts_with(other) { (other, one) } else { (one, other) };
     let Ok(below) = inner.strip_prefix(outer) else { return Ok(false) };
     Ok(Mounts::below(outer)?.over(below.as_os_str().as_bytes()).is_some())
 }
 
-/// The places of roots that a path is in or is, and the part of the path below each.
+/// Returns the indices of the roots that contain a path, with the part of the path below each.
 fn below<'r>(path: &Path, places: &[(PathBuf, &'r Root)]) -> Vec<(&'r Root, Vec<u8>)> {
     let below = |place: &Path| Some(path.strip_prefix(place).ok()?.as_os_str().as_bytes().to_vec());
     places.iter().filter_map(|(place, root)| Some((*root, below(place)?))).collect()
 }
 
-/// The path without links as far as the first of these places of roots; the rest stays as it is.
+/// Returns the path without links up to the first of these roots. The rest stays unchanged.
 fn resolved(path: &Path, places: &[(PathBuf, &Root)]) -> PathBuf {
     let mut resolved = path.to_owned();
     let mut above: Vec<_> = path.ancestors().collect();
@@ -359,7 +359,7 @@ fn resolved(path: &Path, places: &[(PathBuf, &Root)]) -> PathBuf {
     resolved
 }
 
-/// The path without `..`, each of which leads out of what a link before it leads to.
+/// Returns the path without `..`, resolving links before each.
 fn without_parents(path: &Path) -> PathBuf {
     let mut without = PathBuf::new();
     for part in path.components() {

@@ -1,5 +1,6 @@
-//! A root as it is, compared with its records: a walk and a stat of each file, merged with the
-//! records, both in byte order of whole paths. Nothing is read here, and nothing written.
+//! Compares the current state of a root with its records: a walk with a stat of each file, merged
+//! with the records, both in byte order of full paths. This module reads no contents and writes
+//! nothing.
 
 use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
@@ -24,69 +25,69 @@ use crate::store::rows::{File, Files, split};
 use crate::summary::Skipped;
 use crate::walk::walk_root;
 
-/// After so many entries the caller is asked whether to go on.
+/// The number of entries between calls of the caller.
 const ASKED: usize = 64;
 
-/// A file that has no record at its path.
+/// A file without a record at its path.
 #[derive(Clone, Debug)]
 pub(crate) struct NewFile {
     pub(crate) path: Vec<u8>,
     pub(crate) stat: Stat,
 }
 
-/// A file or directory that the scan could not look at.
+/// A file or directory that the scan could not examine.
 #[derive(Clone, Debug)]
 pub(crate) struct Blind {
     pub(crate) path: Vec<u8>,
     pub(crate) reason: Reason,
     pub(crate) error: Option<String>,
-    /// Records at its path or below it.
+    /// The number of records at its path or below it.
     pub(crate) files: u64,
 }
 
-/// What a scan of a root found.
+/// The result of a scan of a root.
 #[derive(Debug, Default)]
 pub(crate) struct Scan {
     /// Records whose file has the recorded size and time.
     pub(crate) same: Vec<i64>,
-    /// Of these, records that are not settled.
+    /// Those of `same` that are not settled.
     pub(crate) unsettled: Vec<i64>,
-    /// Records whose file has another size or time.
+    /// Records whose file has a different size or time.
     pub(crate) differing: Vec<(i64, Stat)>,
     /// Records without a file.
     pub(crate) gone: Vec<File>,
-    /// Records of files that are excluded by now.
+    /// Records of files that are now excluded.
     pub(crate) excluded: Vec<File>,
     pub(crate) new: Vec<NewFile>,
     pub(crate) blind: Vec<Blind>,
-    /// By their inodes, the paths and records whose file has another inode than recorded.
+    /// The paths and records whose file has a different inode than recorded, by inode.
     pub(crate) replaced: HashMap<i64, (Vec<u8>, i64)>,
-    /// Of `same`, records whose file has another inode.
+    /// The number of `same` records whose file has a different inode.
     renumbered: usize,
     pub(crate) skipped: Skipped,
 }
 
 impl Scan {
-    /// Records that the root has.
+    /// The number of records of the root.
     pub(crate) fn records(&self) -> u64 {
         let known = self.same.len() + self.differing.len() + self.gone.len() + self.excluded.len();
         known as u64 + self.unknown()
     }
 
-    /// Records that nothing is known of.
+    /// The number of records that could not be checked.
     pub(crate) fn unknown(&self) -> u64 {
         self.blind.iter().map(|blind| blind.files).sum()
     }
 
-    /// Whether most files with the recorded size and time kept their inodes. Where they did not,
-    /// the file system gives new ones at every mount.
+    /// Returns whether most files with the recorded size and time kept their inodes. Otherwise the
+    /// file system assigns new ones at every mount.
     pub(crate) fn has_stable_inodes(&self) -> bool {
         2 * self.renumbered <= self.same.len()
     }
 }
 
-/// Scans a root. `own` are the files that the catalog itself consists of. `goes_on` is asked so
-/// that its caller knows that the scan is alive; half of a scan says nothing, so it is not ended.
+/// Scans a root. `own` are the files of the catalog itself. The scan calls `goes_on` to show its
+/// caller that it is alive. It cannot be stopped, because half a scan proves nothing.
 pub(crate) fn scan(
     db: &Connection,
     root: &Root,
@@ -119,7 +120,7 @@ pub(crate) fn scan(
 struct Scanner<'db> {
     scan: Scan,
     records: Records<'db>,
-    /// Places in `scan.blind`, by path.
+    /// Indices in `scan.blind`, by path.
     blind: HashMap<Vec<u8>, usize>,
     excluded: HashSet<Vec<u8>>,
 }
@@ -200,7 +201,7 @@ impl Scanner<'_> {
         self.scan.blind.push(Blind { path, reason, error, files: 0 });
     }
 
-    /// A record without a file that the scan saw.
+    /// Handles a record whose file the scan did not find.
     fn miss(&mut self, file: File) {
         let path = file.path();
         if let Some(place) = self.blind_above(&path) {
@@ -212,7 +213,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// What could not be looked at, of the paths that this one is or is in.
+    /// Returns the unexaminable entries at this path or above it.
     fn blind_above(&self, path: &[u8]) -> Option<usize> {
         if self.blind.is_empty() {
             return None;
@@ -231,14 +232,14 @@ impl Scanner<'_> {
     }
 }
 
-/// A path and the directories that it is in, the root first.
+/// A path and its parent directories, the root first.
 pub(crate) fn above(path: &[u8]) -> impl Iterator<Item = &[u8]> {
     let slashes = path.iter().enumerate().filter(|(_, byte)| **byte == b'/');
     let directories = slashes.map(|(place, _)| &path[..place]);
     std::iter::once(&b""[..]).chain(directories).chain([path])
 }
 
-/// Why a file or directory cannot be looked at.
+/// Returns why a file or directory cannot be examined.
 pub(crate) fn reason_of(error: &io::Error) -> Reason {
     match error.kind() {
         io::ErrorKind::PermissionDenied => Reason::Permission,
@@ -246,14 +247,13 @@ pub(crate) fn reason_of(error: &io::Error) -> Reason {
     }
 }
 
-/// Whether a file that could not be looked at is gone by now.
+/// Returns whether a file that could not be examined is missing now.
 pub(crate) fn came_and_went(path: &Path, error: &io::Error) -> bool {
     let is_gone = |error: &io::Error| error.kind() == io::ErrorKind::NotFound;
     is_gone(error) && path.symlink_metadata().is_err_and(|error| is_gone(&error))
 }
 
-/// Stats files from their directory, which stays open from one to the next: to find each by its
-/// whole path takes half as long again.
+/// Stats files relative to their directory, which stays open. Using full paths takes 50 % longer.
 #[derive(Default)]
 struct Prober {
     path: Vec<u8>,
@@ -267,7 +267,7 @@ impl Prober {
             let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
             self.path.clear();
             self.path.extend_from_slice(path);
-            // With the slash, a link in the place of the directory would be followed.
+            // With the slash, a link that replaced the directory would be followed.
             let directory = path.strip_suffix(b"/").filter(|it| !it.is_empty()).unwrap_or(path);
             self.directory = rustix::fs::open(directory, flags, Mode::empty()).ok();
         }
@@ -279,7 +279,7 @@ impl Prober {
     }
 }
 
-/// The records, one ahead.
+/// The records, with one read ahead.
 struct Records<'db> {
     files: Files<'db>,
     next: Option<File>,
@@ -291,12 +291,12 @@ impl Records<'_> {
         Ok(())
     }
 
-    /// The next record, if its path comes before this one.
+    /// Returns the next record, if its path comes before this one.
     fn take_before(&mut self, path: &[u8]) -> Result<Option<File>, CatalogError> {
         self.take_if(path, Ordering::is_lt)
     }
 
-    /// The record of this path.
+    /// Returns the record of this path.
     fn take_at(&mut self, path: &[u8]) -> Result<Option<File>, CatalogError> {
         self.take_if(path, Ordering::is_eq)
     }
@@ -314,7 +314,7 @@ impl Records<'_> {
     }
 }
 
-/// Orders a path in two pieces and one in one.
+/// Compares a path in two pieces with one in one piece.
 fn compare(directory: &[u8], name: &[u8], path: &[u8]) -> Ordering {
     let (head, rest) = path.split_at(directory.len().min(path.len()));
     directory.cmp(head).then_with(|| name.cmp(rest))

@@ -1,7 +1,7 @@
-//! How a root is looked after: its settings, and what steers a scrub that runs.
+//! The settings of a root, and the state that steers running scrubs.
 //!
-//! They are rows of their own, which a second process writes beside the one that scrubs; that one
-//! reads them some times a second. So they survive whatever happens to either.
+//! They are separate rows. A second process can write them while another one scrubs, which reads
+//! them some times per second. So they survive crashes of both.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
@@ -16,10 +16,10 @@ use crate::model::{Profile, Window};
 use crate::store::digests::{number_of, set_of};
 use crate::store::table::{SETTING, blob, int, or_null};
 
-/// Seconds of a day.
+/// The number of seconds of a day.
 pub(crate) const DAY: u32 = 24 * 60 * 60;
 
-/// Names that programs leave for moments, and directories that file systems and systems keep.
+/// Names of temporary files, and of directories of file systems and systems.
 pub const DEFAULT_EXCLUDES: [&str; 13] = [
     "@eaDir/",
     ".DS_Store",
@@ -36,29 +36,29 @@ pub const DEFAULT_EXCLUDES: [&str; 13] = [
     "*-journal",
 ];
 
-/// The name of the files whose patterns exclude what is in their directories.
+/// The name of files with patterns that apply to their directories.
 pub const IGNORE_FILE: &str = ".lanesumignore";
 
-/// How a root is looked after.
+/// The settings of a root.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Settings {
-    /// How it treats deletions and replaced files.
+    /// How deletions and replaced files are treated.
     pub profile: Profile,
     /// The algorithms, all computed in one read. The default is MD5.
     pub algorithms: Algorithms,
-    /// Each file is verified once in so many days. The default is 90.
+    /// The period in days in which each file is verified once. The default is 90.
     pub every_days: u32,
-    /// The root is offline when more than this share of its files is missing, in percent, and more
-    /// than 100. The default is 10; 100 allows everything.
+    /// The root is offline if more than this percentage of its files, and more than 100, are
+    /// missing. The default is 10; 100 allows everything.
     pub max_gone: u32,
-    /// Patterns of what is left out, beside the default ones.
+    /// Patterns of excluded files, in addition to the default ones.
     pub exclude: Vec<OsString>,
-    /// Whether [`DEFAULT_EXCLUDES`] are left out.
+    /// Whether [`DEFAULT_EXCLUDES`] are excluded.
     pub default_excludes: bool,
-    /// A scrub reads no more bytes in a second.
+    /// The maximum number of bytes that a scrub reads per second.
     pub rate: Option<u64>,
-    /// A scrub reads in these hours alone.
+    /// The hours in which a scrub reads.
     pub window: Option<Window>,
 }
 
@@ -77,48 +77,48 @@ impl Default for Settings {
     }
 }
 
-/// What steers the scrubs of a root.
+/// The state that steers the scrubs of a root.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Steering {
-    /// Since when they are paused, in seconds since 1970.
+    /// The start of the pause in seconds since 1970, if they are paused.
     pub paused: Option<i64>,
-    /// Since when a verification is asked for.
+    /// The time of a request to verify, if there is one.
     pub requested: Option<i64>,
-    /// Whether that one is to read everything, not what is due.
+    /// Whether the request is about all files instead of the due ones.
     pub requests_everything: bool,
 }
 
-/// Some settings to change.
+/// Changes of settings.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SettingsPatch {
-    /// In place of the profile.
+    /// The new profile.
     pub profile: Option<Profile>,
-    /// In place of the algorithms.
+    /// The new algorithms.
     pub algorithms: Option<Algorithms>,
-    /// In place of the period.
+    /// The new period.
     pub every_days: Option<u32>,
-    /// In place of the share that may be missing.
+    /// The new share of missing files.
     pub max_gone: Option<u32>,
-    /// In place of the patterns.
+    /// The new patterns.
     pub exclude: Option<Vec<OsString>>,
-    /// In place of whether the default patterns count.
+    /// Whether the default patterns apply.
     pub default_excludes: Option<bool>,
-    /// In place of the rate; none inside takes it away.
+    /// The new rate. An inner none removes it.
     pub rate: Option<Option<u64>>,
-    /// In place of the hours; none inside takes them away.
+    /// The new hours. An inner none removes them.
     pub window: Option<Option<Window>>,
 }
 
 impl SettingsPatch {
-    /// Whether nothing is to be changed.
+    /// Returns whether there are no changes.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
-    /// The settings with these changes.
+    /// Returns the settings with these changes.
     #[must_use]
     pub fn apply(&self, settings: &Settings) -> Settings {
         Settings {
@@ -135,24 +135,24 @@ impl SettingsPatch {
 }
 
 impl Settings {
-    /// A file is overdue that was not verified for more than so many days: the period, and a tenth
-    /// of it or two days to catch up.
+    /// Returns the age in days from which a file is overdue: the period, plus a tenth of it or two
+    /// days to catch up.
     #[must_use]
     pub fn overdue_after_days(&self) -> u32 {
         self.every_days.saturating_add((self.every_days / 10).max(2))
     }
 
-    /// Bytes that may be read in a day; none without a rate.
+    /// Returns the bytes that may be read per day, or none without a rate.
     #[must_use]
     pub fn bytes_a_day(&self) -> Option<u64> {
         let seconds = self.window.map_or(DAY, Window::seconds);
         Some(self.rate?.saturating_mul(seconds.into()))
     }
 
-    /// The patterns of what is left out.
+    /// Returns the patterns of excluded files.
     ///
     /// # Errors
-    /// One of them is none.
+    /// A pattern is invalid.
     pub(crate) fn excludes(&self) -> Result<Exclude, CatalogError> {
         let defaults = DEFAULT_EXCLUDES.iter().filter(|_| self.default_excludes);
         let all = defaults.map(OsString::from).chain(self.exclude.iter().cloned());
@@ -192,8 +192,8 @@ impl Settings {
         )
     }
 
-    /// Those of a root. All rows are looked at: with a flipped bit in its key a pause would be
-    /// another root's.
+    /// Returns the settings of a root. All rows are verified, because a flipped bit in the key of a
+    /// row could make it that of another root.
     pub(crate) fn of(db: &Connection, root: i64) -> Result<(Self, Steering), CatalogError> {
         let all = SETTING.query(db, "", [], |row| {
             let is_it = row.get::<_, i64>(0)? == root;

@@ -1,4 +1,4 @@
-//! How roots and files stand, from stored state alone: columns, never events.
+//! The state of roots and files, from stored columns only, not from events.
 
 use crate::CatalogError;
 use crate::due::{Times, is_overdue};
@@ -20,38 +20,39 @@ use crate::summary::{Counts, attention_of};
 pub struct RootStatus {
     /// The root.
     pub root: Root,
-    /// Its records.
+    /// The number of its records.
     pub files: u64,
     /// Its records by their stored classes.
     pub standing: Counts,
-    /// Of the unchecked ones, those with I/O errors.
+    /// The number of unchecked records with I/O errors.
     pub io_errors: u64,
     /// New files of the last scan, which `update` records.
     pub new: u64,
-    /// Records below directories that the last scan could not read, or that were mounted over.
+    /// The number of records below directories that the last scan could not read, or under mounts.
     pub unknown: u64,
-    /// Files by the age of their last verification: thirty parts of the period, then those beyond.
+    /// Numbers of files by the age of their last verification: thirty parts of the period, and
+    /// beyond it.
     pub by_age: [u64; 31],
-    /// The oldest verification, in seconds since 1970; none without records.
+    /// The oldest verification in seconds since 1970, or none without records.
     pub oldest: Option<i64>,
-    /// Files whose last verification is longer ago than the root allows.
+    /// The number of files whose last verification is longer ago than the root allows.
     pub overdue: u64,
-    /// Files that are due now.
+    /// The number of files that are due now.
     pub due: u64,
-    /// When the next file is due that is not due now, in seconds since 1970.
+    /// The next due time of a file that is not due now, in seconds since 1970.
     pub next_due: Option<i64>,
     /// The last run that read or compared files.
     pub last: Option<Run>,
-    /// Whether the last update stopped since too many files would have been recorded as edited.
+    /// Whether the last update stopped because too many files were edited.
     pub are_edits_refused: bool,
-    /// Whether a run is at work now.
+    /// Whether a run is in progress.
     pub is_running: bool,
-    /// Long files of which a part was read.
+    /// The partly read long files.
     pub partly_read: Option<PartlyRead>,
 }
 
 impl RootStatus {
-    /// The attention that it needs.
+    /// Returns the attention that it needs.
     #[must_use]
     pub fn attention(&self) -> Attention {
         let files = attention_of(&self.standing, self.root.settings.profile);
@@ -66,15 +67,15 @@ impl RootStatus {
     }
 }
 
-/// Long files of which a scrub read a part.
+/// The long files of which a scrub read a part.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PartlyRead {
-    /// How many.
+    /// Their number.
     pub files: u64,
     /// Their bytes.
     pub of: u64,
-    /// Those that were read.
+    /// The bytes that were read.
     pub read: u64,
 }
 
@@ -82,21 +83,21 @@ pub struct PartlyRead {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Outcome {
-    /// It did not end: it is at work, or was interrupted.
+    /// It is in progress, or was interrupted.
     Begun,
-    /// All was done.
+    /// Everything was done.
     Complete,
-    /// All was done but for files that could not be read.
+    /// Everything was done, except for files that could not be read.
     Partial,
     /// The root was offline.
     Offline,
-    /// A limit of time or bytes was reached, its hours were over, or it was stopped.
+    /// It reached a limit of time, bytes or hours, or was stopped.
     Limited,
     /// Scrubs of the root were paused.
     Paused,
-    /// A part of a longer run.
+    /// It was a part of a longer run.
     Part,
-    /// Too many files would have been recorded as edited.
+    /// Too many files were edited.
     TooManyEdits,
     /// The catalog itself is damaged.
     CatalogDamaged,
@@ -116,7 +117,7 @@ impl Outcome {
         Self::CatalogDamaged,
     ];
 
-    /// Its word, in lower case.
+    /// Returns its name in lower case.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -144,13 +145,13 @@ pub enum Scope {
     /// All contents of the root.
     #[default]
     Everything,
-    /// Paths that the caller named.
+    /// Given paths.
     Named,
-    /// Files that are due or selected.
+    /// Due or selected files.
     Due,
-    /// New and differing files.
+    /// New and different files.
     Changes,
-    /// Names, sizes and times alone.
+    /// Only names, sizes and times.
     Names,
 }
 
@@ -167,7 +168,7 @@ impl Scope {
     }
 }
 
-/// A run, as it is stored.
+/// A run, as stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Run {
@@ -179,28 +180,28 @@ pub struct Run {
     pub verb: Verb,
     /// The files that it covers.
     pub scope: Scope,
-    /// When, in seconds since 1970.
+    /// The start in seconds since 1970.
     pub started: i64,
-    /// When it ended.
+    /// The end.
     pub ended: Option<i64>,
-    /// How it ended.
+    /// The outcome.
     pub outcome: Outcome,
-    /// Files by the classes that it found.
+    /// The numbers of files by the classes found.
     pub counts: Counts,
-    /// Files that were read.
+    /// The number of files read.
     pub files: u64,
-    /// Bytes that were read.
+    /// The number of bytes read.
     pub bytes: u64,
 }
 
 impl RunRow {
-    /// A run that begins.
+    /// A run that starts.
     pub(crate) fn begun(id: i64, root: i64, (verb, scope): (Verb, Scope), started: i64) -> Self {
         let (scope, outcome) = (scope as i64, Outcome::Begun as i64);
         Self { id, root, verb: verb.name().to_owned(), scope, started, outcome, ..Self::default() }
     }
 
-    /// A run over what was named, which is done at once.
+    /// A run over given paths, which is done at once.
     pub(crate) fn done(id: i64, root: i64, verb: Verb, now: i64) -> Self {
         let begun = Self::begun(id, root, (verb, Scope::Named), now);
         Self { ended: Some(now), outcome: Outcome::Complete as i64, ..begun }
@@ -227,19 +228,18 @@ impl Run {
 }
 
 impl Catalog {
-    /// Returns the state of all roots at a time in seconds since 1970, in the order in which they
-    /// were added.
+    /// Returns the state of all roots at a time in seconds since 1970, in the order of adding.
     ///
     /// # Errors
-    /// Those of the catalog.
+    /// Errors of the catalog.
     pub fn status(&self, now: i64) -> Result<Vec<RootStatus>, CatalogError> {
-        // All of one moment: another process may write meanwhile.
+        // In one transaction, because another process may write meanwhile.
         let _moment = self.db.unchecked_transaction()?;
         require_rows_but_files(&self.db)?;
         let roots = self.roots()?;
         let times: Vec<_> = roots.iter().map(|root| Times::of(self, &root.settings, now)).collect();
         let newest = RunRow::find(&self.db, RunRow::last_id(&self.db)?)?;
-        // The runs of one command over several roots begin together.
+        // The runs of one command over several roots start together.
         let running = newest.filter(|_| self.is_locked()).map(|run| run.started);
         let partly = partly_read(&self.db)?;
         let mut all = Vec::new();
@@ -251,7 +251,7 @@ impl Catalog {
         }
         let mut place = 0;
         State::for_each(&self.db, |state| {
-            // Files with neighbouring ids are mostly in one root.
+            // Files with adjacent ids are usually in the same root.
             let is_of_root = |status: &RootStatus| status.root.id() == state.root;
             if !all.get(place).is_some_and(is_of_root) {
                 let Some(found) = all.iter().position(is_of_root) else { return Ok(()) };
@@ -271,8 +271,8 @@ impl Catalog {
         Ok(all)
     }
 
-    /// The status of a root before its records are counted. `running` is when the newest run began,
-    /// if a process has the catalog.
+    /// Returns the status of a root before its records are counted. `running` is the start of the
+    /// newest run, if a process has the catalog.
     fn empty_status(&self, root: Root, running: Option<i64>) -> Result<RootStatus, CatalogError> {
         let is_reading = |run: &RunRow| {
             let verb = Verb::from_name(&run.verb);

@@ -1,4 +1,4 @@
-//! What came of a run over a root.
+//! The result of a run over a root.
 
 use std::collections::BTreeMap;
 
@@ -9,81 +9,81 @@ use crate::root::{Offline, Root};
 /// Files by their classes.
 pub type Counts = BTreeMap<Class, u64>;
 
-/// Why a run ended before all was done.
+/// The reason why a run ended early.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Halt {
     /// A limit of time or bytes was reached.
     Limit,
-    /// Scrubs of the root are paused, since this time in seconds since 1970.
+    /// Scrubs of the root are paused since this time, in seconds since 1970.
     Paused(i64),
-    /// Its hours are over, or did not begin.
+    /// The time is outside of its hours.
     Hours,
-    /// The program was told to end.
+    /// The program must end.
     Stopped,
     /// A part is done, and the next one follows.
     Part,
-    /// Too many files would be recorded as edited; nothing was changed.
+    /// Too many files were edited; nothing was changed.
     TooManyEdits {
-        /// Files whose size or time differs.
+        /// The number of files whose size or time differs.
         edited: u64,
-        /// Records of the root.
+        /// The number of records of the root.
         of: u64,
     },
     /// A file system was mounted or unmounted during the run.
     MountsChanged,
 }
 
-/// What the scan left out.
+/// The entries that the scan skipped.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Skipped {
-    /// Symbolic links, which are not followed.
+    /// The number of symbolic links, which are not followed.
     pub links: u64,
-    /// Files and directories that the root's patterns exclude.
+    /// The number of files and directories that the root's patterns exclude.
     pub excluded: u64,
-    /// Records that were deleted since patterns exclude their files now.
+    /// The number of records that were deleted because patterns now exclude their files.
     pub deleted: u64,
-    /// Mounted file systems, by their paths below the root; they need an `add` of their own.
+    /// Mounted file systems, by their paths below the root. They need a separate `add`.
     pub mounts: Vec<Vec<u8>>,
 }
 
-/// What came of a run over a root.
+/// The result of a run over a root.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Summary {
     /// The root, as it is stored after the run.
     pub root: Root,
-    /// What was done.
+    /// The verb of the run.
     pub verb: Verb,
-    /// Whether nothing was recorded of it before.
+    /// Whether it had no records before.
     pub is_first: bool,
-    /// What the run found: files by class, those that are `ok` only if they were read.
+    /// The number of files by class. Files that are `ok` are counted only if they were read.
     pub counts: Counts,
-    /// Files whose first read differed from the record and whose second did not.
+    /// The number of files of which only the first of two reads differed from the record.
     pub hardware_warnings: u64,
-    /// Files whose size and time are as recorded, and that were not read.
+    /// The number of files with the recorded size and time that were not read.
     pub unread: u64,
-    /// Records in directories that could not be read, or that are mounted over.
+    /// The number of records in directories that could not be read, or under mounts.
     pub unknown: u64,
-    /// Files that were read.
+    /// The number of files read.
     pub files: u64,
-    /// Bytes that were read.
+    /// The number of bytes read.
     pub bytes: u64,
-    /// What the scan left out.
+    /// The entries that the scan skipped.
     pub skipped: Skipped,
-    /// How the records stand after the run, by their stored classes: all of the root, or those at
-    /// the paths that were named.
+    /// The states of the records after the run, by their stored classes: of the whole root, or of
+    /// the given paths.
     pub standing: Counts,
-    /// Of the unchecked ones, those with I/O errors.
+    /// The number of unchecked records with I/O errors.
     pub io_errors: u64,
-    /// Files that are due, and that the day's budget leaves for another day.
+    /// The number of due files that the day's budget leaves for another day.
     pub left: u64,
-    /// Files whose last verification is longer ago than the root allows.
+    /// The number of files whose last verification is longer ago than the root allows.
     pub overdue: u64,
-    /// Why the run ended early.
+    /// The reason why the run ended early, if it did.
     pub halt: Option<Halt>,
-    /// Whether the clock is behind an earlier run; times in the future are not believed.
+    /// Whether the clock is behind an earlier run. Times in the future are ignored.
     pub clock_is_behind: bool,
 }
 
@@ -109,13 +109,13 @@ impl Summary {
         }
     }
 
-    /// Why the root was left alone, if it was.
+    /// Returns why the root was left alone, if so.
     #[must_use]
     pub const fn offline(&self) -> Option<&Offline> {
         self.root.offline.as_ref()
     }
 
-    /// Whether all was done that was to be, and all of it could be read.
+    /// Returns whether everything was done and readable.
     #[must_use]
     pub fn is_complete(&self) -> bool {
         self.attention_of_gaps() == Attention::Nothing
@@ -132,7 +132,7 @@ impl Summary {
         if is_whole { Attention::Nothing } else { Attention::Incomplete }
     }
 
-    /// What it asks of people.
+    /// Returns the attention that it needs.
     #[must_use]
     pub fn attention(&self) -> Attention {
         let profile = self.root.settings.profile;
@@ -144,7 +144,7 @@ impl Summary {
     }
 }
 
-/// What files ask of people together.
+/// Returns the attention that several files need together.
 pub(crate) fn attention_of(counts: &Counts, profile: Profile) -> Attention {
     let counted = counts.iter().filter(|(_, count)| **count > 0);
     counted.map(|(class, _)| Attention::of(*class, None, profile)).max().unwrap_or_default()

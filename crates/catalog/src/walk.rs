@@ -1,4 +1,4 @@
-//! How a root is walked: one file system, without what its settings exclude.
+//! Walks a root: one file system, without excluded entries.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use crate::settings::{IGNORE_FILE, Settings};
 /// Walks a root.
 ///
 /// # Errors
-/// A pattern of the settings is none.
+/// A pattern of the settings is invalid.
 pub(crate) fn walk_root(root: &Path, settings: &Settings) -> Result<Walk, CatalogError> {
     let mut options = WalkOptions::default();
     options.one_file_system = true;

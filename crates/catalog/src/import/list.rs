@@ -1,4 +1,4 @@
-//! What lists say of files, and the decision about each of them.
+//! The contents of lists, and the decision about each listed file.
 
 use std::path::{Path, PathBuf};
 
@@ -7,40 +7,40 @@ use lanesum_list::{Digests, Record};
 use crate::model::agree;
 use crate::store::digests::algorithms;
 
-/// What lists say of files.
+/// The digests of a file in lists.
 #[derive(Debug, Default)]
 pub struct Import {
     pub(super) files: Vec<(PathBuf, Digests)>,
 }
 
-/// What came of a listed file.
+/// The result of a listed file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Imported {
     /// It has the listed content, and is recorded now.
     Recorded,
-    /// It was recorded with the listed digests already.
+    /// It was already recorded with the listed digests.
     Known,
-    /// Its record got the listed digests in place of others.
+    /// The listed digests replaced those of its record.
     Replaced,
-    /// Its content is not the listed one: it is recorded as damaged, with the listed digests.
+    /// It has a different content than listed. It is recorded as damaged, with the listed digests.
     Differs,
-    /// Its record has other digests than the list, or lists contradict each other; nothing was
+    /// Its record has different digests than the list, or lists contradict each other. Nothing was
     /// changed.
     Conflict,
-    /// It is not there.
+    /// It does not exist.
     Missing,
     /// It is in no root.
     NoRoot,
     /// Its root is offline.
     Offline,
-    /// It could not be read, or is no regular file.
+    /// It could not be read, or is not a regular file.
     Unreadable,
 }
 
 impl Import {
-    /// Adds what a list says of a file at a whole path. Digests with a key are left out, and so is
-    /// a line with no others.
+    /// Adds the digests of a list about a file at a full path. Keyed digests, and lines without
+    /// other digests, are ignored.
     pub fn add(&mut self, path: PathBuf, record: &Record<'_>) {
         let digests = record.digests.iter().filter(|digest| !digest.algorithm().needs_key());
         let digests: Digests = digests.copied().collect();
@@ -49,19 +49,19 @@ impl Import {
         }
     }
 
-    /// Whether no list says anything.
+    /// Returns whether no list has digests.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.files.is_empty()
     }
 
-    /// The paths that lists name.
+    /// Returns the listed paths.
     pub fn paths(&self) -> impl Iterator<Item = &Path> {
         self.files.iter().map(|(path, _)| path.as_path())
     }
 }
 
-/// The digests of the first, and those of the second with other algorithms.
+/// Joins the digests of the first with those of other algorithms of the second.
 pub(super) fn join(first: &Digests, second: &Digests) -> Digests {
     let known = algorithms(first);
     let more = second.iter().filter(|digest| !known.contains(digest.algorithm()));
@@ -79,7 +79,7 @@ pub(super) fn decide(
     let Some(recorded) = recorded else {
         return if is_listed { Imported::Recorded } else { Imported::Differs };
     };
-    // The recorded content, where the file has it, connects digests of different algorithms.
+    // If the file has the recorded content, this connects digests of different algorithms.
     let is_recorded = agree(recorded, read) == Some(true);
     let is_known = if is_recorded { is_listed } else { agree(recorded, listed) == Some(true) };
     match (is_known, replace, is_listed) {
@@ -96,7 +96,7 @@ mod tests {
 
     use super::*;
 
-    /// Contents are numbers; a record, a list and the file each have one.
+    /// Contents are numbers: the record, a list and the file have one each.
     #[test]
     fn record_list_and_content_decide_together() {
         use Imported::{Conflict, Differs, Known, Recorded, Replaced};

@@ -1,7 +1,7 @@
-//! Recording what checksum lists say.
+//! Records the digests of checksum lists.
 //!
 //! Each listed file is read with the algorithms of its record, its root and the list. Without
-//! `replace`, a record only changes where its digests, the listed ones and the content agree.
+//! `replace`, a record only changes if its digests, the listed ones and the content agree.
 
 mod list;
 mod place;
@@ -21,12 +21,12 @@ use place::Places;
 use write::Writer;
 
 impl Catalog {
-    /// Reads the listed files, and records those that have the listed content. `replace` lets the
-    /// lists replace digests of records that they contradict. Where [`Options::goes_on`] ends it,
-    /// the remaining files are not reported.
+    /// Reads the listed files, and records those with the listed content. With `replace`, listed
+    /// digests replace contradictory ones of records. If [`Options::goes_on`] ends the run, the
+    /// remaining files are not reported.
     ///
     /// # Errors
-    /// Those of the catalog and of `on_file`.
+    /// Errors of the catalog and of `on_file`.
     pub fn import(
         &mut self,
         import: Import,
@@ -35,7 +35,7 @@ impl Catalog {
         on_file: &mut dyn FnMut(&Path, Imported) -> io::Result<()>,
     ) -> Result<(), CatalogError> {
         require_rows(&self.db)?;
-        // A record that its index does not lead to would be recorded again.
+        // A record that its index does not find would be recorded twice.
         require_shape(&self.db)?;
         let mut places = Places::of(self);
         let (files, mut results) = places.gather(import)?;

@@ -18,14 +18,14 @@ use crate::store::catalog::Catalog;
 use crate::store::digests::algorithms;
 use crate::store::rows::{self, File};
 
-/// What lists say of a file.
+/// The digests of a file in the lists.
 pub(super) struct Listed {
     path: PathBuf,
     digests: Digests,
     is_contradicted: bool,
 }
 
-/// A listed file that is to be read.
+/// A listed file to read.
 pub(super) struct Item {
     pub(super) path: PathBuf,
     pub(super) root: i64,
@@ -36,23 +36,23 @@ pub(super) struct Item {
 
 struct ListedRoot {
     root: Root,
-    /// None where it is offline.
+    /// None if it is offline.
     probe: Option<Probe>,
 }
 
-/// Finds the roots of listed files. Most files are in the directory of the one before.
+/// Finds the roots of listed files. Most files are in the same directory as the previous one.
 pub(super) struct Places<'c> {
     catalog: &'c Catalog,
     own: Vec<Inode>,
     roots: BTreeMap<i64, ListedRoot>,
-    /// The root of each directory, and its path below that with a slash.
+    /// The root of each directory, and its path below the root with a slash.
     directories: HashMap<PathBuf, Option<(i64, Vec<u8>)>>,
 }
 
-/// What came of files, by their listed paths.
+/// The results of files, by their listed paths.
 pub(super) type Results = Vec<(PathBuf, Imported)>;
 
-/// Listed files by their roots, and their paths below these.
+/// The listed files by their roots, and their paths below these.
 type Files = BTreeMap<(i64, Vec<u8>), Listed>;
 
 impl<'c> Places<'c> {
@@ -61,7 +61,7 @@ impl<'c> Places<'c> {
         Self { catalog, own, roots: BTreeMap::new(), directories: HashMap::new() }
     }
 
-    /// The listed files, each once, by their roots and paths.
+    /// Returns the listed files, each once, by their roots and paths.
     pub(super) fn gather(&mut self, import: Import) -> Result<(Files, Results), CatalogError> {
         let (mut files, mut results) = (Files::new(), Results::new());
         for (path, digests) in import.files {
@@ -96,7 +96,7 @@ impl<'c> Places<'c> {
     }
 
     fn find_directory(&mut self, path: &Path) -> Result<Option<(i64, Vec<u8>)>, CatalogError> {
-        // A list may name files by way of a link, and records have their real paths.
+        // A list may name files through a link, but records have their real paths.
         let real = path.canonicalize();
         let (root, mut below) = match self.catalog.root_of(real.as_deref().unwrap_or(path)) {
             Ok(found) => found,
@@ -115,7 +115,7 @@ impl<'c> Places<'c> {
         Ok(Some((id, below)))
     }
 
-    /// The job of a listed file, or the result of a file that is not read.
+    /// Returns the job of a listed file, or the result of a file that is not read.
     pub(super) fn job(
         &self,
         root: i64,
@@ -126,7 +126,7 @@ impl<'c> Places<'c> {
         let of_root = &self.roots[&root];
         let real = of_root.root.path_of(&below);
         let stat = || Some(Stat::of(&look_at(&real).ok()?)?.1);
-        // To open and close a file of the catalog would drop SQLite's locks on it.
+        // Opening and closing a file of the catalog would drop SQLite's locks on it.
         let is_own = || stat().is_some_and(|inode| self.own.contains(&inode));
         let result = match &of_root.probe {
             None => Imported::Offline,

@@ -21,7 +21,7 @@ use crate::store::pending::pending_of;
 use crate::store::rows::{self, File, State};
 use crate::store::run::RunRow;
 
-/// How long an outcome is waited for before the caller is asked whether to go on.
+/// The time to wait for an outcome before the caller is asked whether to continue.
 const LOOK: Duration = Duration::from_millis(200);
 
 /// A run for each root, with the results since the last commit.
@@ -59,12 +59,12 @@ impl Writer<'_> {
         self.catalog.checkpoint()
     }
 
-    /// Reads the files; whether all were.
+    /// Reads the files. Returns whether all were read.
     fn read(&mut self, jobs: Vec<Job<Item>>) -> Result<bool, CatalogError> {
         let mut engine = self.options.engine.clone();
         (engine.detect_changes, engine.delivery) = (true, Delivery::AsTheyCome);
         let mut jobs = jobs.into_iter();
-        // An iterator of unknown length is read in other threads, so that this one can commit.
+        // Other threads read an iterator of unknown length, so that this one can commit.
         let mut run = engine::run(&engine, iter::from_fn(move || jobs.next()));
         let mut looked = Instant::now();
         loop {
@@ -99,7 +99,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Decides about a file that was read, and writes that.
+    /// Decides about a file that was read, and writes the decision.
     fn write(&mut self, item: &Item, stat: Stat, read: Hashed) -> Result<Imported, CatalogError> {
         let (root, run) = (item.root, self.runs.entry(item.root).or_default());
         run.files += 1;
@@ -165,7 +165,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Removes files that are recorded now from the new ones of the last scan.
+    /// Removes files that are now recorded from the new files of the last scan.
     fn drop_pending(&mut self) -> Result<(), CatalogError> {
         let db = &self.catalog.db;
         for &root in self.runs.keys() {
@@ -180,7 +180,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Commits, and reports the results that are on disk then.
+    /// Commits, and then reports the results.
     fn commit(&mut self) -> Result<(), CatalogError> {
         self.batch.commit(&mut self.catalog.db, self.runs.values(), |_| Ok(()))?;
         for (path, result) in self.results.drain(..) {

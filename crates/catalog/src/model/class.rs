@@ -1,8 +1,8 @@
-//! What became of a file: eight classes, and the reasons behind them.
+//! The eight classes of files, and their reasons.
 
 use std::fmt;
 
-/// How a file stands against its record, or a root against the catalog.
+/// The class of a file compared with its record, or of a root.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Class {
@@ -12,15 +12,16 @@ pub enum Class {
     Edited,
     /// The file is not recorded.
     New,
-    /// The file is recorded under another path, also in another root.
+    /// The file is recorded under a different path, possibly in a different root.
     Moved,
-    /// The file is recorded and gone.
+    /// The recorded file does not exist any longer.
     Missing,
     /// The content changed and the modification time did not.
     Damaged,
     /// The file could not be verified.
     Unchecked,
-    /// Of a root: it is not there, empty, on another volume, or too much of it is missing.
+    /// The root does not exist, is empty, is on a different volume, or too many of its files are
+    /// missing.
     Offline,
 }
 
@@ -37,7 +38,7 @@ impl Class {
         Self::Offline,
     ];
 
-    /// Its word, in lower case.
+    /// Returns its name in lower case.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -52,13 +53,13 @@ impl Class {
         }
     }
 
-    /// The class of a word.
+    /// Returns the class with a name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|class| class.name() == name)
     }
 
-    /// The number that rows have for it, which never changes.
+    /// Returns its number in rows, which never changes.
     pub(crate) const fn number(self) -> i64 {
         self as i64
     }
@@ -74,29 +75,29 @@ impl fmt::Display for Class {
     }
 }
 
-/// Why a file or a root has its class.
+/// The reason for the class of a file or a root.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Reason {
-    /// Damaged: size, times and inode are as recorded, and the content is not.
+    /// Damaged: the content changed, but size, times and inode did not.
     Content,
-    /// Damaged: the size changed and the modification time did not.
+    /// Damaged: the size changed, but the modification time did not.
     Size,
     /// Damaged: the file lost its end, or all of its content.
     Truncated,
     /// Damaged: a program wrote to the file and set its modification time back.
     Rewritten,
-    /// Damaged: another file with the recorded modification time is in its place.
+    /// Damaged: a different file with the recorded modification time is in its place.
     Replaced,
-    /// Damaged: two reads gave two contents.
+    /// Damaged: two reads returned different contents.
     Unstable,
     /// Edited: the modification time went back.
     Older,
     /// New: another recorded file has the same content.
     Copy,
-    /// Unchecked: this user may not read it.
+    /// Unchecked: this user has no permission to read it.
     Permission,
-    /// Unchecked: the device gave an error.
+    /// Unchecked: the device returned an error.
     IoError,
     /// Unchecked: a program had it open for writing, or it changed during the read.
     Busy,
@@ -106,17 +107,17 @@ pub enum Reason {
     Limit,
     /// Unchecked: the last verification is longer ago than the root allows.
     Overdue,
-    /// Offline: the directory is not there.
+    /// Offline: the directory does not exist.
     Absent,
-    /// Offline: the directory is empty, as a mount point without its disk is.
+    /// Offline: the directory is empty, like a mount point without its disk.
     Empty,
-    /// Offline: another volume or another directory is there.
+    /// Offline: a different volume or directory is at the path.
     OtherVolume,
     /// Offline: more files are missing than `max_gone` allows.
     TooManyMissing,
     /// Offline: the directory cannot be read.
     Unreadable,
-    /// Ok: the first read differed and the second did not, so memory, cable or controller erred.
+    /// Ok: only the first of two reads was wrong, because of memory, cable or controller.
     Hardware,
 }
 
@@ -145,7 +146,7 @@ impl Reason {
         Self::Hardware,
     ];
 
-    /// Its word, in lower case.
+    /// Returns its name in lower case.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -172,12 +173,12 @@ impl Reason {
         }
     }
 
-    /// The number that rows have for it, which never changes. None is 0.
+    /// Returns its number in rows, which never changes. None is 0.
     pub(crate) fn number(reason: Option<Self>) -> i64 {
         reason.map_or(0, |reason| reason as i64 + 1)
     }
 
-    /// What [`number`](Self::number) gave; `Err` for any other number.
+    /// Returns the reason of a [`number`](Self::number), or `Err` for any other number.
     pub(crate) fn from_number(number: i64) -> Result<Option<Self>, ()> {
         if number == 0 {
             return Ok(None);
@@ -196,15 +197,15 @@ impl fmt::Display for Reason {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Profile {
-    /// A deletion is an alarm, and so is a replaced file with the recorded time.
+    /// A deletion needs attention, and so does a replaced file with the recorded time.
     #[default]
     Archive,
-    /// A deletion is a change like an edit, and a replaced file is edited.
+    /// A deletion is a normal change, and a replaced file is edited.
     Working,
 }
 
 impl Profile {
-    /// Its word, in lower case.
+    /// Returns its name in lower case.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -222,22 +223,22 @@ impl Profile {
     }
 }
 
-/// What a result asks of people, in the order of their importance.
+/// The attention that a result needs, in increasing importance.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Attention {
-    /// All is as recorded.
+    /// Everything is as recorded.
     #[default]
     Nothing,
-    /// Edits, moves and new files, and in a working root deletions.
+    /// Edits, moves and new files; in a working root also deletions.
     Changes,
-    /// Not everything that should have been checked was.
+    /// Some files that should be checked were not.
     Incomplete,
     /// Damaged or missing files, files with I/O errors, or a hardware warning.
     Problem,
 }
 
 impl Attention {
-    /// What a file of this class in a root of this profile asks for.
+    /// Returns the attention that a file of this class in a root of this profile needs.
     #[must_use]
     pub const fn of(class: Class, reason: Option<Reason>, profile: Profile) -> Self {
         match (class, reason, profile) {

@@ -1,4 +1,4 @@
-//! What a run reports of a file, and what the log keeps of it.
+//! A finding about a file, which a run reports and the log stores.
 
 use std::path::PathBuf;
 
@@ -9,11 +9,11 @@ use super::{Attention, Class, Profile, Reason, Stat};
 /// A content: its size, its modification time and its digests.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Content {
-    /// In bytes.
+    /// The size in bytes.
     pub size: i64,
-    /// Nanoseconds since 1970.
+    /// The modification time in nanoseconds since 1970.
     pub modified: i64,
-    /// In the order of their algorithms; none where it was not read.
+    /// The digests in the order of their algorithms; empty if it was not read.
     pub digests: Digests,
 }
 
@@ -23,27 +23,28 @@ impl Content {
     }
 }
 
-/// Something that a run reports.
+/// A finding of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Finding {
-    /// What became of the file.
+    /// The class of the file.
     pub class: Class,
-    /// Why, where the class alone does not say it.
+    /// The reason for the class, if there is one.
     pub reason: Option<Reason>,
-    /// Its path below the root; empty for the root itself. That of a directory ends in `/`.
+    /// Its path below the root; empty for the root itself. The path of a directory ends in `/`.
     pub path: Vec<u8>,
-    /// Moved: the whole path that is recorded. New with [`Reason::Copy`]: the original's.
+    /// The full recorded path of a moved file, or that of the original of a copy
+    /// ([`Reason::Copy`]).
     pub other: Option<PathBuf>,
     /// The number of files: more than one for a renamed or unreadable directory.
     pub files: u64,
-    /// What is recorded.
+    /// The recorded content.
     pub recorded: Option<Content>,
-    /// What was found.
+    /// The content found.
     pub found: Option<Content>,
-    /// The system's error text.
+    /// The error text of the system.
     pub error: Option<String>,
-    /// The class that was stored before this run, where it is another one.
+    /// The class before this run, if it was different.
     pub was: Option<Class>,
 }
 
@@ -53,7 +54,7 @@ impl Finding {
         Self { class, reason, path, other, files: 1, recorded, found, error, was }
     }
 
-    /// What it asks of people, in a root of this profile.
+    /// Returns the attention that it needs in a root of this profile.
     #[must_use]
     pub const fn attention(&self, profile: Profile) -> Attention {
         Attention::of(self.class, self.reason, profile)

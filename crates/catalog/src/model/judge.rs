@@ -16,31 +16,31 @@
 
 use super::{Profile, Reason, Stat};
 
-/// What the record says.
+/// The facts of the record.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Known {
     pub(crate) stat: Stat,
-    /// Whether a write after the recorded read would have changed the modification time.
+    /// Whether any write after the recorded read would have changed the modification time.
     pub(crate) is_settled: bool,
     pub(crate) is_damaged: bool,
     pub(crate) profile: Profile,
-    /// Whether the file system keeps inode numbers, so that another one is another file.
+    /// Whether inode numbers are stable, so that a different number means a different file.
     pub(crate) has_stable_inodes: bool,
 }
 
-/// What a read says.
+/// The facts of a read.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Read {
     pub(crate) stat: Stat,
     pub(crate) has_recorded_content: bool,
     /// Whether another recorded file was renamed over this path.
     pub(crate) is_renamed_over: bool,
-    /// Whether the file was made after the recorded change time: it is another one, also where the
-    /// file system gave it the inode number of the recorded one.
+    /// Whether the file was created after the recorded change time. Then it is a different file,
+    /// even if it has the recorded inode number.
     pub(crate) is_made_later: bool,
 }
 
-/// What a second read says, past the page cache.
+/// The result of a second read, which bypasses the page cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Second {
     Recorded,
@@ -48,20 +48,20 @@ pub(crate) enum Second {
     Third,
 }
 
-/// What became of the file.
+/// The verdict about a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
     Ok,
-    /// The first read erred: memory, cable or controller.
+    /// The first read was wrong: memory, cable or controller.
     Hardware,
-    /// The reason is `Older` where the time went back.
+    /// The reason is `Older` if the modification time went back.
     Edited(Option<Reason>),
     Damaged(Reason),
-    /// Only a second read tells.
+    /// Only a second read can decide.
     ReadAgain,
 }
 
-/// Judges a file; `second` is none before a second read.
+/// Judges a file. `second` is `None` before a second read.
 pub(crate) fn judge(known: &Known, read: &Read, second: Option<Second>) -> Verdict {
     if read.has_recorded_content {
         return Verdict::Ok;
@@ -129,7 +129,7 @@ mod tests {
         read
     }
 
-    /// Every read with the recorded content is ok, whatever else is so.
+    /// Every read with the recorded content is ok, regardless of all other facts.
     #[test]
     fn recorded_content_is_ok_whatever_the_metadata() {
         for read in [

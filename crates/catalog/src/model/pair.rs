@@ -24,24 +24,24 @@ pub(crate) struct Loose {
     /// The last part of its path.
     pub(crate) name: Box<[u8]>,
     pub(crate) stat: Stat,
-    /// The device of its root; none where the root's inode numbers are not stable.
+    /// The device of its root, or none if the root's inode numbers are not stable.
     pub(crate) device: Option<u64>,
-    /// Where an earlier run found its content, and what that file looked like.
+    /// The file with its content that an earlier run found, and the state of that file.
     pub(crate) found_at: Option<(Vec<u8>, Stat)>,
 }
 
 /// A file without a record at its path.
 #[derive(Clone, Debug)]
 pub(crate) struct Entry {
-    /// Below its root.
+    /// The path below its root.
     pub(crate) path: Vec<u8>,
     pub(crate) stat: Stat,
     pub(crate) device: u64,
-    /// When it was made; none where that is not known, or all its times are as recorded.
+    /// The creation time, or none if it is unknown or all its times are as recorded.
     pub(crate) born: Option<i64>,
 }
 
-/// Where records without a file went, by their indices.
+/// The results of pairing, by indices.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Pairing {
     /// Records and the entries that they moved to.
@@ -50,8 +50,8 @@ pub(crate) struct Pairing {
     pub(crate) over: Vec<usize>,
 }
 
-/// Pairs by inode. `replaced` has the inodes that stand under recorded paths of other files, with
-/// their devices and when they were made.
+/// Pairs by inode. `replaced` has the inodes at recorded paths of other files, with their devices
+/// and creation times.
 pub(crate) fn pair(
     records: &[Loose],
     entries: &[Entry],
@@ -71,7 +71,7 @@ pub(crate) fn pair(
         let candidates = candidates.into_iter().flatten().copied();
         let mut candidates: Vec<_> =
             candidates.filter(|&it| free[it] && is_same_file(&records[it], entry)).collect();
-        // Of several links, the one that kept its name.
+        // If there are several links, the one with the same name.
         candidates.sort_by_key(|&it| !entry.path.ends_with(&records[it].name));
         match candidates.first() {
             Some(&record) => {
@@ -126,8 +126,8 @@ fn is_not_born_after(born: Option<i64>, changed: i64) -> bool {
     born.is_none_or(|born| born <= changed)
 }
 
-/// Finds by content the record that a new file is; empty files match nothing. `free` has the
-/// records that no file is so far, `records` those with these digests.
+/// Finds the record whose content a new file has. Empty files match nothing. `free` has the
+/// unmatched records, and `records` those with these digests.
 pub(crate) fn match_content<'r>(
     name: &[u8],
     size: i64,
@@ -144,7 +144,7 @@ pub(crate) fn match_content<'r>(
     same.first().map(|&(_, place)| place)
 }
 
-/// Whether the digests that both have are the same; none where they have none in common.
+/// Returns whether the common digests are the same, or none without common digests.
 pub(crate) fn agree(known: &Digests, read: &Digests) -> Option<bool> {
     let pair = |digest: &Digest| {
         let other = read.iter().find(|other| other.algorithm() == digest.algorithm())?;

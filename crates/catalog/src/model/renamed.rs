@@ -1,15 +1,15 @@
-//! Moved files, one line for a directory that was renamed with all that is in it.
+//! Groups moved files: one line for a directory that was renamed with all its contents.
 
 use std::collections::BTreeMap;
 
-/// Paths that files moved from and to, below one root.
+/// The paths before and after a move, below one root.
 #[derive(Debug, Default)]
 pub(crate) struct Renamed(Vec<(Vec<u8>, Vec<u8>)>);
 
-/// A directory that files moved to under the names that they had, or a single file.
+/// A directory whose files were moved under their old names, or a single file.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Move {
-    /// That of a directory is empty or ends in `/`.
+    /// The path of a directory is empty or ends in `/`.
     pub(crate) from: Vec<u8>,
     pub(crate) to: Vec<u8>,
     pub(crate) files: u64,
@@ -20,7 +20,7 @@ impl Renamed {
         self.0.push((from, to));
     }
 
-    /// All moves, sorted by where they lead.
+    /// All moves, sorted by their new paths.
     pub(crate) fn into_moves(self) -> impl Iterator<Item = Move> {
         let mut directories: BTreeMap<[Vec<u8>; 2], (u64, Vec<u8>)> = BTreeMap::new();
         for (from, to) in self.0 {
@@ -37,11 +37,12 @@ impl Renamed {
     }
 }
 
-/// The directories that a file went to and came from, without the names that both paths end in.
+/// Returns the directories before and after a move, without the common names at the ends of both
+/// paths.
 fn directories_of<'p>(from: &'p [u8], to: &'p [u8]) -> [&'p [u8]; 2] {
     let mut shared = shared_end(from, to);
     let rest = &to[to.len() - shared..];
-    // A directory that moved into the root, or out of it, is not the root.
+    // A directory that moved into or out of the root is not the root itself.
     if let Some(slash) = rest.iter().position(|&byte| byte == b'/')
         && (shared == from.len() || shared == to.len())
     {
@@ -50,8 +51,8 @@ fn directories_of<'p>(from: &'p [u8], to: &'p [u8]) -> [&'p [u8]; 2] {
     [&to[..to.len() - shared], &from[..from.len() - shared]]
 }
 
-/// Bytes of the names that both paths end in, with no slash before them: `a/b/c` and `d/b/c` share
-/// `b/c`.
+/// Returns the length of the common names at the ends of both paths, without a leading slash:
+/// `a/b/c` and `d/b/c` share `b/c`.
 fn shared_end(from: &[u8], to: &[u8]) -> usize {
     let pairs = from.iter().rev().zip(to.iter().rev());
     let same = pairs.take_while(|(one, other)| one == other).count();

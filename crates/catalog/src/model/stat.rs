@@ -1,24 +1,24 @@
-//! What of a file's `stat` a record keeps.
+//! The part of a file's `stat` that a record keeps.
 
 use lanesum_checksum::engine::{Hashed, inode_of};
 use lanesum_list::{Inode, Time};
 use rustix::fs::{FileType, Stat as SystemStat};
 
-/// Size, times and inode of a file, as they were when its bytes were read.
+/// Size, times and inode of a file when its bytes were read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stat {
-    /// In bytes.
+    /// The size in bytes.
     pub size: i64,
     /// The modification time, in nanoseconds since 1970.
     pub modified: i64,
-    /// The change time of the inode, in nanoseconds since 1970. A program cannot set it.
+    /// The change time of the inode in nanoseconds since 1970. Programs cannot set it.
     pub changed: i64,
-    /// The inode number on its volume, bit for bit.
+    /// The inode number, bit for bit.
     pub inode: i64,
 }
 
 impl Stat {
-    /// That of a regular file; none of anything else.
+    /// Returns the values of a regular file, or none for other files.
     pub(crate) fn of(stat: &SystemStat) -> Option<(Self, Inode)> {
         let is_file = FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
         let inode = inode_of(stat);
@@ -33,7 +33,7 @@ impl Stat {
         })
     }
 
-    /// That of the bytes that were hashed; none where they are no regular file's.
+    /// Returns the values of the hashed bytes, or none if they are not from a regular file.
     pub(crate) fn of_hashed(hashed: &Hashed) -> Option<Self> {
         let of_time = |time: Time| nanoseconds(time.seconds, i64::from(time.nanoseconds));
         Some(Self {
@@ -44,22 +44,23 @@ impl Stat {
         })
     }
 
-    /// Whether size and modification time are the same.
+    /// Returns whether size and modification time are the same.
     pub(crate) fn is_as_recorded(&self, recorded: &Self) -> bool {
         (self.size, self.modified) == (recorded.size, recorded.modified)
     }
 
-    /// Whether a write after a read that began at this time, in seconds since 1970, would have
-    /// given the file another modification time.
+    /// Returns whether any write after a read that began at this time, in seconds since 1970, would
+    /// have changed the modification time.
     pub(crate) fn is_settled_at(&self, began: i64) -> bool {
         nanoseconds(began, 0).abs_diff(self.modified) >= SETTLED
     }
 }
 
-/// The coarsest time stamp in use, FAT's, in nanoseconds.
+/// The coarsest time stamps, those of FAT, in nanoseconds.
 pub(crate) const SETTLED: u64 = 2_000_000_000;
 
-/// Nanoseconds since 1970. Times before 1677 and after 2262 are the least and the greatest number.
+/// Returns nanoseconds since 1970. Times before 1677 and after 2262 become the least and the
+/// greatest number.
 pub(crate) fn nanoseconds(seconds: i64, nanoseconds: i64) -> i64 {
     let number = seconds.checked_mul(1_000_000_000);
     let beyond = if seconds < 0 { i64::MIN } else { i64::MAX };

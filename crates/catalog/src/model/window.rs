@@ -22,15 +22,15 @@ const DAY: u16 = 24 * 60;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window {
-    /// Minutes after midnight.
+    /// The start in minutes after midnight.
     opens: u16,
-    /// The first minute that is not in it.
+    /// The end: the first minute after it.
     closes: u16,
 }
 
 impl Window {
-    /// From one minute after midnight to another; none where these are not times of a day, or the
-    /// same.
+    /// Makes hours from a start to an end in minutes after midnight. Returns none for invalid or
+    /// equal times.
     pub(crate) fn new(opens: i64, closes: i64) -> Option<Self> {
         let [opens, closes] = [opens, closes].map(|at| u16::try_from(at).ok());
         let (opens, closes) = (opens?, closes?);
@@ -38,19 +38,19 @@ impl Window {
         is_right.then_some(Self { opens, closes })
     }
 
-    /// The minutes after midnight at which it opens and closes.
+    /// Returns the start and the end in minutes after midnight.
     pub(crate) fn minutes(self) -> [i64; 2] {
         [self.opens.into(), self.closes.into()]
     }
 
-    /// Its seconds, on an ordinary day.
+    /// Returns its length in seconds on an ordinary day.
     #[must_use]
     pub fn seconds(self) -> u32 {
         let minutes = (self.closes + DAY - self.opens) % DAY;
         60 * u32::from(if minutes == 0 { DAY } else { minutes })
     }
 
-    /// Whether it is open at a time in seconds since 1970.
+    /// Returns whether it includes a time in seconds since 1970.
     #[must_use]
     pub fn is_open(self, at: i64, zone: &TimeZone) -> bool {
         let time = zoned(at, zone).time();
@@ -64,7 +64,7 @@ impl Window {
     }
 }
 
-/// Returns when the local day of a time began, both in seconds since 1970.
+/// Returns the start of the local day of a time, both in seconds since 1970.
 #[must_use]
 pub fn midnight(at: i64, zone: &TimeZone) -> i64 {
     zoned(at, zone).start_of_day().map_or(at, |start| start.timestamp().as_second())

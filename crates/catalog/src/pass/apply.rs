@@ -1,5 +1,4 @@
-//! What becomes of a file that was read: it is judged, and the record, its state and the log are
-//! written as the verb says.
+//! Handles a file that was read: judges it, and writes record, state and log as the verb requires.
 
 use lanesum_checksum::Error;
 use lanesum_checksum::engine::Hashed;
@@ -19,7 +18,7 @@ use crate::store::batch::{Found, Insert, PendingRow, Place};
 use crate::store::rows::{File, State, split};
 
 impl Pass<'_> {
-    /// What came of reading the file of a record.
+    /// The result of reading the file of a record.
     pub(crate) fn take_row(
         &mut self,
         row: Row,
@@ -37,7 +36,7 @@ impl Pass<'_> {
             }
             Err(Error::Changed) => self.retry_row(row),
             Err(error) if error.is_not_found() => {
-                // It may be elsewhere; the next scan looks for it.
+                // It may be elsewhere. The next scan looks for it.
                 if row.to.is_none() {
                     self.roots[row.at].gone.push(Some(row.file));
                 }
@@ -62,7 +61,7 @@ impl Pass<'_> {
             match read_again(&path, recorded, (&digests, &stat), &options, &goes_on) {
                 Confirmed::Read(second) => verdict = judge(&known, &read, Some(second)),
                 Confirmed::Busy => return self.retry_row(row),
-                // The next run reads it again, since its verification is as old as before.
+                // The next run reads it again, because its verification keeps its age.
                 Confirmed::Ended => return Ok(()),
                 Confirmed::Failed(error) => {
                     let reason = reason_of_read(&error);
@@ -79,7 +78,7 @@ impl Pass<'_> {
         }
     }
 
-    /// What is recorded of a file and what was found, for a judgement.
+    /// Returns the recorded and the found facts about a file, for a judgement.
     pub(crate) fn known_and_read(
         &self,
         row: &Row,
@@ -101,7 +100,7 @@ impl Pass<'_> {
         (known, Read { stat, has_recorded_content, is_renamed_over, is_made_later })
     }
 
-    /// A finding about the file of a record, where it is now.
+    /// Makes a finding about the file of a record at its current place.
     pub(crate) fn finding(
         &self,
         row: &Row,
@@ -154,7 +153,7 @@ impl Pass<'_> {
     fn report_restored(&mut self, row: &Row, before: State, after: &File) {
         let is_news = match before.class {
             Class::Damaged | Class::Unchecked => true,
-            // Under another name, the move is the news.
+            // If it moved, the finding is the move.
             Class::Missing => row.to.is_none(),
             _ => false,
         };
@@ -166,8 +165,8 @@ impl Pass<'_> {
         }
     }
 
-    /// The record moves to where its file is; where the verb does not record that, it is pending.
-    /// `verified` is none where the state is stored already.
+    /// Moves the record to the place of its file. If the verb does not record that, the move is
+    /// pending. `verified` is `None` if the state is already stored.
     pub(crate) fn set_moved(
         &mut self,
         row: Row,
@@ -198,7 +197,7 @@ impl Pass<'_> {
         Ok(())
     }
 
-    /// Keeps where a record moved that stays at its old path.
+    /// Stores the new place of a record that stays at its old path.
     pub(crate) fn set_pending_move(&mut self, row: &Row, stat: Stat) {
         let Some((there, path)) = row.to.clone() else { return };
         let (file, class) = (row.file.id, Class::Moved);
@@ -206,7 +205,7 @@ impl Pass<'_> {
         self.roots[there].pending.push(row);
     }
 
-    /// The first read erred and the second did not.
+    /// Only the first read was wrong.
     fn warn_of_hardware(
         &mut self,
         row: Row,
@@ -268,8 +267,8 @@ impl Pass<'_> {
         Ok(())
     }
 
-    /// The record keeps its content, and learns the inode that has the other one, so that the file
-    /// is found again under another name.
+    /// The record keeps its content, and gets the inode with the other content, so that the file is
+    /// found again after a rename.
     pub(crate) fn set_damaged(
         &mut self,
         row: &Row,
@@ -277,7 +276,7 @@ impl Pass<'_> {
         digests: &Digests,
         reason: Reason,
     ) -> Result<(), CatalogError> {
-        // It keeps the reason that it was first found with.
+        // It keeps its first reason.
         let known = self.roots[row.at].states.get(&row.file.id);
         let known = known.filter(|_| self.roots[row.at].is_damaged(row.file.id));
         let reason = known.and_then(|state| state.reason).or(Some(reason));
@@ -286,7 +285,7 @@ impl Pass<'_> {
         let content = Content::new(&stat, digests);
         finding.found = Some(content.clone());
         self.batch.found(row.file.id, Some(Found { content, error: None }));
-        // The inode of a file that was renamed over this one stays with the other record.
+        // The inode of a file that was renamed over this one stays with its own record.
         let is_own = self.verb.records() || !self.roots[row.at].renamed_over.contains(&row.file.id);
         let seen = if is_own { stat } else { row.file.stat };
         let seen = Stat { changed: seen.changed, inode: seen.inode, ..row.file.stat };
@@ -295,7 +294,7 @@ impl Pass<'_> {
         Ok(())
     }
 
-    /// Keeps a record whose content is not recorded anew, under the name that its file has.
+    /// Keeps a record whose new content is not recorded, under the name of its file.
     fn keep_record(&mut self, row: &Row, seen: Stat, is_news: bool) {
         let root = self.roots[row.at].root.id();
         let to = if self.verb.records() { self.place_of(row) } else { None };
@@ -341,7 +340,7 @@ impl Pass<'_> {
         self.set_unchecked(row, Reason::Busy, None)
     }
 
-    /// A file without a record was read: perhaps it is one whose record has no file.
+    /// Handles a file without a record. It may belong to a record without a file.
     pub(crate) fn judge_new(
         &mut self,
         at: usize,
@@ -376,7 +375,7 @@ impl Pass<'_> {
         Ok(())
     }
 
-    /// The gone record that has this content.
+    /// Returns the record without a file that has this content.
     fn find_gone(&self, path: &[u8], size: i64, digests: &Digests) -> Option<(usize, usize)> {
         let (_, name) = split(path);
         let mut candidates = Vec::new();

@@ -1,4 +1,4 @@
-//! Long files whose chunks are being read, and those whose next one may be.
+//! Long files of which a chunk is being read, or may be read next.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -10,22 +10,22 @@ use super::row::Row;
 use crate::CatalogError;
 use crate::store::chunk::ResumePoint;
 
-/// So many are read at once, one in a lane: the fewer, the sooner one of them is done. It is one
-/// where the medium has to seek, and until that is known; and half as many where a chunk takes
-/// longer than `LONGEST`, since an interruption loses what is read of each.
+/// The maximum number of files that are read at once, one per lane. With fewer files, the first one
+/// is done sooner. It is one if the medium must seek, or until that is known. It is halved if a
+/// chunk takes longer than `LONGEST`, because an interruption loses each unfinished chunk.
 const AT_ONCE: usize = 16;
 const LONGEST: Duration = Duration::from_secs(2);
 
-/// A long file, and where its reading stands.
+/// A long file and the position in it.
 pub(crate) struct Chunk {
     pub(crate) row: Row,
     /// None before the first chunk.
     pub(super) from: Option<ResumePoint>,
-    /// How often it was begun.
+    /// The number of starts.
     pub(super) tries: u32,
 }
 
-/// The files of which a chunk is being read, and those whose next one may be.
+/// The files of which a chunk is being read, and those that may be next.
 #[derive(Default)]
 pub(crate) struct Chain {
     links: Mutex<Links>,
@@ -36,7 +36,7 @@ pub(crate) struct Chain {
 struct Links {
     ready: VecDeque<Chunk>,
     under_way: usize,
-    /// As many may be, and as many where the medium does not have to seek.
+    /// The allowed number of files, and the number if the medium does not have to seek.
     at_once: usize,
     most: usize,
     has_ended: bool,
@@ -50,19 +50,19 @@ impl Default for Links {
 
 impl Chain {
     fn lock(&self) -> MutexGuard<'_, Links> {
-        // No panic leaves it half changed.
+        // A panic leaves it consistent.
         self.links.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Notes what is known of the media by now, where a chunk was read.
+    /// Updates the knowledge about the media after a chunk was read.
     pub(crate) fn note(&self, media: &Media) {
         let mut links = self.lock();
         links.at_once = if media.seek.is_some() { 1 } else { links.most };
         self.changed.notify_all();
     }
 
-    /// The next file that goes on, or of which `next` gives the first chunk; none once all are
-    /// done.
+    /// Returns the next file to continue, or the first chunk of a file from `next`. Returns none
+    /// when all are done.
     pub(crate) fn take(
         self: &Arc<Self>,
         mut next: impl FnMut() -> Result<Option<Chunk>, CatalogError>,
@@ -85,20 +85,20 @@ impl Chain {
     }
 }
 
-/// A chunk of a file is under way.
+/// Records that a chunk of a file is under way.
 pub(crate) struct Ticket {
     chain: Arc<Chain>,
     began: Instant,
 }
 
 impl Ticket {
-    /// Lets the chunk after this one be read.
+    /// Allows the chunk after this one.
     pub(crate) fn give_back(&self, chunk: Chunk) {
         self.chain.lock().ready.push_front(chunk);
     }
 }
 
-/// The chunk was read, or will not be.
+/// Records that the chunk was read, or will not be read.
 impl Drop for Ticket {
     fn drop(&mut self) {
         let mut links = self.chain.lock();

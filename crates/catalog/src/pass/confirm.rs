@@ -1,5 +1,5 @@
-//! The second read, which decides between damage and an error of memory, cable or controller: it
-//! comes past the page cache, and no program may have the file open for writing.
+//! The second read, which distinguishes damage from an error of memory, cable or controller. It
+//! bypasses the page cache, and no program may have the file open for writing.
 
 use std::fs::File as OpenFile;
 use std::iter;
@@ -15,22 +15,22 @@ use rustix::fs::{Advice, fadvise};
 use crate::model::{Second, Stat, agree};
 use crate::store::digests::algorithms;
 
-/// How long an outcome is waited for before the caller is asked whether to go on.
+/// The time to wait for an outcome before the caller is asked whether to continue.
 const LOOK: Duration = Duration::from_millis(200);
 
-/// What came of it.
+/// The result of the second read.
 #[derive(Debug)]
 pub(crate) enum Confirmed {
-    /// The content that it gave.
+    /// The content.
     Read(Second),
     /// A program is writing to the file, or it changed.
     Busy,
-    /// The run was to end.
+    /// The run should end.
     Ended,
     Failed(Error),
 }
 
-/// Reads a file again whose first read gave these digests and this stat.
+/// Reads a file again whose first read had these digests and this stat.
 pub(crate) fn read_again(
     path: &Path,
     recorded: &Digests,
@@ -73,11 +73,11 @@ fn read_past_cache(
     let read = |io| {
         let mut options = options.clone();
         (options.threads, options.io, options.delivery) = (1, io, Delivery::InOrder);
-        // It is counted already.
+        // It has been counted already.
         options.progress = None;
         let job = Job { source: Source::Regular(path.to_owned()), algorithms, context: () };
         let mut job = Some(job);
-        // An iterator of unknown length is read in another thread, so that this one can steer.
+        // Another thread reads an iterator of unknown length, so that this one can steer.
         let mut run = engine::run(&options, iter::from_fn(move || job.take()));
         loop {
             match run.next_within(LOOK) {
@@ -90,7 +90,7 @@ fn read_past_cache(
     match read(Io::Direct) {
         Err(Error::NoDirect) => {
             let file = OpenFile::open(path)?;
-            // What a program has mapped, or what is still to be written, stays in the cache.
+            // Mapped and unwritten pages stay in the cache.
             let _ = fadvise(&file, 0, None, Advice::DontNeed);
             read(Io::Read)
         }

@@ -1,4 +1,4 @@
-//! The end of a run: how the root stands is stored, and its summary is made.
+//! The end of a run: stores the state of the root, and makes the summary.
 
 use rusqlite::Connection;
 
@@ -13,7 +13,7 @@ use crate::store::total::Total;
 use crate::summary::{Halt, Summary};
 
 impl Pass<'_> {
-    /// Ends the runs of all roots. `has_scanned` says whether what is pending is known anew.
+    /// Ends the runs of all roots. `has_scanned` says whether pending entries are up to date.
     pub(crate) fn finish(mut self, has_scanned: bool) -> Result<Vec<Summary>, CatalogError> {
         for at in 0..self.roots.len() {
             if self.roots[at].run.id == 0 {
@@ -43,7 +43,7 @@ impl Pass<'_> {
 
     fn end_root(&mut self, at: usize, has_scanned: bool) {
         let pass = &mut self.roots[at];
-        // Only a scan sees whether too many files are missing still.
+        // Only a scan shows whether too many files are still missing.
         let is_kept = |it: &Offline| !has_scanned && it.reason == Reason::TooManyMissing;
         pass.root.offline = pass.root.offline.take().filter(is_kept);
         let is_whole = pass.summary.halt.is_none();
@@ -98,7 +98,8 @@ impl Pass<'_> {
         Ok(summaries)
     }
 
-    /// Whether the clock is behind an earlier run, and a verification of that time is still there.
+    /// Returns whether the clock is behind an earlier run, and a verification of that time still
+    /// exists.
     fn clock_is_behind(&self) -> Result<bool, CatalogError> {
         let now = (self.options.clock)();
         let sql = "SELECT EXISTS (SELECT 1 FROM run WHERE started > ?1) \
@@ -107,7 +108,7 @@ impl Pass<'_> {
     }
 }
 
-/// Stores that runs after this one ended since the catalog is damaged, as far as it can be written.
+/// Stores that later runs ended because the catalog is damaged, if it can still be written.
 pub(crate) fn note_damage(db: &Connection, last: i64, verb: Verb, now: i64) {
     let Ok(newest) = RunRow::last_id(db) else { return };
     for id in last + 1..=newest {
@@ -116,7 +117,7 @@ pub(crate) fn note_damage(db: &Connection, last: i64, verb: Verb, now: i64) {
             && run.verb == verb.name()
         {
             (run.ended, run.outcome) = (Some(now), Outcome::CatalogDamaged as i64);
-            // The damage is reported, whatever becomes of this.
+            // The damage is reported even if this fails.
             let _ = run.put(db);
         }
     }

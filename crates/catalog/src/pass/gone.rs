@@ -1,5 +1,4 @@
-//! Records without a file, and files without a record: which of them belong together, and what
-//! becomes of the rest.
+//! Matches records without a file and files without a record, and handles the rest.
 
 use std::collections::{HashMap, HashSet};
 use std::mem;
@@ -22,15 +21,16 @@ use crate::store::digests::algorithms;
 use crate::store::pending::found_at;
 use crate::store::rows::{File, Files, Finder, State, with_inode};
 
-/// By device and inode, when the file that stands under a recorded path was made, that path's root,
-/// and its record.
+/// By device and inode: the creation time of the file at a recorded path, the root of the path, and
+/// its record.
 type Replaced = HashMap<(u64, i64), (Option<i64>, usize, i64, Vec<u8>)>;
 
-/// By device and inode, what is recorded of files that are gone.
+/// The facts of records without a file, by device and inode.
 type Wanted = HashMap<(u64, i64), Vec<Stat>>;
 
-/// Whether a file is the one recorded with its inode: all is the same, and the change time has
-/// fractions of a second, so that no second file can have it. Of several records, none is proven.
+/// Returns whether a file is the one recorded with its inode. Everything must be the same, and the
+/// change time must have fractions of a second, so that no second file can have it. If there are
+/// several records, none is proven.
 fn is_proven(recorded: &[Stat], stat: &Stat) -> bool {
     recorded == [*stat] && stat.changed % 1_000_000_000 != 0
 }
@@ -47,24 +47,25 @@ pub(crate) struct RenamedOver {
 /// Moved records, with the stat of their files.
 pub(crate) type MovedRows = Vec<(Row, Stat)>;
 
-/// Places of roots in the pass, and of a record or file in each.
+/// The index of a root in the pass, and of a record or file in it.
 type Places = Vec<(usize, usize)>;
 
 impl GoneContents {
-    /// The algorithms that tell whether a file of this size is a gone record's.
+    /// Returns the algorithms that show whether a file of this size belongs to a record without a
+    /// file.
     pub(crate) fn algorithms_of(&self, size: i64) -> Algorithms {
         self.by_size.get(&size).copied().unwrap_or(Algorithms::NONE)
     }
 
-    /// Whether a file of this size may be a gone record's.
+    /// Returns whether a file of this size may belong to a record without a file.
     pub(crate) fn may_be(&self, size: i64) -> bool {
         size > 0 && self.by_size.contains_key(&size)
     }
 }
 
 impl Pass<'_> {
-    /// Pairs gone records and new files of all roots by inode. Gives the moved ones, and those that
-    /// were renamed over another recorded file, and takes them from the lists.
+    /// Pairs records without a file and new files of all roots by inode. Removes the moved ones,
+    /// and those that were renamed over another recorded file, from the lists and returns them.
     pub(crate) fn pair_moved(
         &mut self,
         replaced: &[HashMap<i64, (Vec<u8>, i64)>],
@@ -106,7 +107,7 @@ impl Pass<'_> {
         Ok((rows, renamed_over))
     }
 
-    /// All gone records, with their places.
+    /// Returns all records without a file, with their indices.
     fn loose(&self) -> Result<(Vec<Loose>, Places), CatalogError> {
         let (mut loose, mut places) = (Vec::new(), Vec::new());
         for (at, pass) in self.roots.iter().enumerate() {
@@ -122,8 +123,8 @@ impl Pass<'_> {
         Ok((loose, places))
     }
 
-    /// All new files, with their places. Where an inode is wanted and its times or size are
-    /// not as recorded, the time of its birth tells whether it is the same file.
+    /// Returns all new files, with their indices. If an inode is wanted and its times or size
+    /// differ from the record, the creation time shows whether it is the same file.
     fn entries(&self, wanted: &Wanted) -> (Vec<Entry>, Places) {
         let (mut entries, mut places) = (Vec::new(), Vec::new());
         for (at, pass) in self.roots.iter().enumerate() {
@@ -154,7 +155,8 @@ impl Pass<'_> {
         all
     }
 
-    /// A record was renamed over another recorded file: that one is edited, and this record goes.
+    /// A record was renamed over another recorded file. The other file is edited, and this record
+    /// is deleted.
     pub(crate) fn rename_over(&mut self, renamed: RenamedOver) -> Result<(), CatalogError> {
         let RenamedOver { at, file, there, over, path } = renamed;
         self.roots[there].renamed_over.insert(over);
@@ -168,8 +170,8 @@ impl Pass<'_> {
         Ok(())
     }
 
-    /// Adds the records without a file of roots that are no part of this run, where a new file has
-    /// the inode of one.
+    /// Adds records without a file of roots outside of this run, if a new file has the inode of
+    /// one.
     fn gather_from_others(&mut self) -> Result<(), CatalogError> {
         let own: HashSet<i64> = self.roots.iter().map(|pass| pass.root.id()).collect();
         let mut others = self.catalog.roots()?;
@@ -194,7 +196,7 @@ impl Pass<'_> {
         Ok(())
     }
 
-    /// Indexes the gone records of all roots that are there by their contents.
+    /// Indexes the records without a file of all available roots by their contents.
     pub(crate) fn index_contents(&mut self) {
         self.contents = GoneContents::default();
         for (at, pass) in self.roots.iter().enumerate().filter(|(_, pass)| pass.is_open()) {
@@ -209,7 +211,7 @@ impl Pass<'_> {
         }
     }
 
-    /// A moved file with the recorded size and time, which need not be read.
+    /// Handles a moved file with the recorded size and time, which need not be read.
     pub(crate) fn move_unread(&mut self, row: Row, stat: Stat) -> Result<(), CatalogError> {
         let known = self.roots[row.at].states.get(&row.file.id).copied();
         if let Some(state) = known.filter(|it| it.reason.is_some()) {
@@ -228,7 +230,7 @@ impl Pass<'_> {
         self.set_moved(row, after, verified)
     }
 
-    /// A moved file that is damaged or unchecked, which only a read changes.
+    /// A moved file that is damaged or unchecked. Only a read changes that.
     fn keep_unread(&mut self, row: &Row, stat: Stat, state: State) -> Result<(), CatalogError> {
         let is_damaged = self.roots[row.at].is_damaged(row.file.id);
         let class = if is_damaged { Class::Damaged } else { state.class };
@@ -239,7 +241,7 @@ impl Pass<'_> {
         Ok(())
     }
 
-    /// What becomes of the records of a root that no file was found for.
+    /// Handles the records of a root without any file.
     pub(crate) fn resolve_gone(&mut self, at: usize) -> Result<(), CatalogError> {
         let gone = mem::take(&mut self.roots[at].gone);
         if gone.is_empty() {
@@ -247,7 +249,7 @@ impl Pass<'_> {
         }
         let probe = Probe::of(&self.roots[at].root.path)?;
         for file in gone.into_iter().flatten() {
-            // A file that is back, or cannot be seen, is compared again by the next run.
+            // The next run compares a file again that is back, or cannot be seen.
             let is_gone = probe.look(&file.path()) == PathState::Nothing;
             if is_gone {
                 self.set_missing(at, &file)?;
@@ -271,7 +273,7 @@ impl Pass<'_> {
             self.report(at, finding, true);
             return Ok(());
         }
-        // That its content was damaged stays known.
+        // It stays known that its content was damaged.
         let known = self.roots[at].states.get(&file.id);
         let reason = known.filter(|_| self.roots[at].is_damaged(file.id)).and_then(|it| it.reason);
         finding.reason = reason;
@@ -280,8 +282,8 @@ impl Pass<'_> {
         Ok(())
     }
 
-    /// Reports files whose size or time differs and that are not read. Another size alone proves
-    /// that the content is another one.
+    /// Reports files whose size or time differs and that are not read. A different size alone
+    /// proves a different content.
     pub(crate) fn report_differing(
         &mut self,
         at: usize,
@@ -303,7 +305,7 @@ impl Pass<'_> {
             }
             let state = self.roots[at].states.get(&id).copied();
             let (class, reason, is_news) = match state {
-                // Only a read says more of these.
+                // Only a read shows more about these.
                 Some(it) if matches!(it.class, Class::Damaged | Class::Unchecked) => {
                     (it.class, it.reason, false)
                 }
@@ -316,7 +318,7 @@ impl Pass<'_> {
         Ok(())
     }
 
-    /// Deletes records whose files the settings exclude by now. Damaged, missing and unchecked ones
+    /// Deletes records whose files the settings now exclude. Damaged, missing and unchecked ones
     /// stay until they are forgotten.
     pub(crate) fn drop_excluded(&mut self, at: usize, excluded: &[File]) {
         if !self.verb.records() {
@@ -336,7 +338,7 @@ impl Pass<'_> {
         }
     }
 
-    /// Reports what was inserted: new, or a copy of a file that was recorded before.
+    /// Reports inserted files: new, or a copy of a file that was recorded before.
     pub(crate) fn report_inserted(&mut self, at: usize) -> Result<(), CatalogError> {
         let inserted = mem::take(&mut self.roots[at].inserted);
         let originals = self.originals_of(at, &inserted)?;
@@ -357,7 +359,7 @@ impl Pass<'_> {
     ) -> Result<Vec<Option<Vec<u8>>>, CatalogError> {
         let mut originals: Vec<Option<Vec<u8>>> = vec![None; inserted.len()];
         let mut by_digest: HashMap<Digest, Vec<usize>> = HashMap::new();
-        // An empty file is no copy.
+        // An empty file is not a copy.
         for (place, (_, _, digests)) in inserted.iter().enumerate().filter(|it| it.1.1.size > 0) {
             for digest in digests.iter() {
                 by_digest.entry(*digest).or_default().push(place);
@@ -384,7 +386,7 @@ impl Pass<'_> {
         Ok(originals)
     }
 
-    /// Reports new files that the verb does not record, and keeps them as pending.
+    /// Reports new files that the verb does not record, and stores them as pending.
     pub(crate) fn report_new(&mut self, at: usize) {
         let taken = mem::take(&mut self.roots[at].taken);
         for NewFile { path, stat } in mem::take(&mut self.roots[at].new) {
@@ -404,7 +406,7 @@ impl Pass<'_> {
         }
     }
 
-    /// Reports what moved, one finding for a renamed directory.
+    /// Reports moved files, with one finding for a renamed directory.
     pub(crate) fn report_moved(&mut self, at: usize) {
         let is_news = self.verb.records();
         for (from, renamed) in mem::take(&mut self.roots[at].renamed) {
@@ -419,7 +421,7 @@ impl Pass<'_> {
 }
 
 impl RootPass {
-    /// Gone records that were not missing before.
+    /// Reports records without a file that were not missing before.
     pub(crate) fn newly_gone(&self) -> u64 {
         let is_new = |file: &&File| {
             self.states.get(&file.id).is_none_or(|state| state.class != Class::Missing)

@@ -1,4 +1,4 @@
-//! What a pass reads, as jobs of the engine.
+//! The files that a pass reads, as jobs of the engine.
 
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
@@ -23,36 +23,36 @@ use crate::store::digests::algorithms;
 use crate::store::rows::{File, Finder};
 use crate::walk::walk_root;
 
-/// What a job is about.
+/// The context of a job.
 pub(crate) enum Task {
     /// A file without a record.
     New(usize, Vec<u8>),
-    /// A file with one.
+    /// A file with a record.
     Row(Box<Row>),
     /// The same, of which a chunk is read.
     Chunk(Box<Chunk>, Ticket),
-    /// A record without a file at its path, or with one that is mounted over.
+    /// A record without a file at its path, or with a mount over it.
     Absent(Box<Row>, PathState),
-    /// A file or directory of a first run that cannot be looked at.
+    /// A file or directory of a first run that cannot be examined.
     Blind(usize, Vec<u8>, Reason, Option<String>),
-    /// An entry that a first run left out.
+    /// A skipped entry of a first run.
     Skipped(usize, Vec<u8>, Skip),
     /// The catalog could not be read.
     Failed(CatalogError),
 }
 
-/// Records that are looked up together: each look-up by itself locks the catalog, and a
-/// transaction must not last as long as the files are read.
+/// The number of records that are looked up together. A single look-up would lock the catalog each
+/// time, and a transaction must not last as long as the reads.
 const PAGE: usize = 500;
 
-/// Records to be read, by their ids, in this order.
+/// Records to read, by their ids, in this order.
 pub(crate) struct RowJobs {
     at: usize,
     finder: Finder,
     ids: vec::IntoIter<i64>,
     files: vec::IntoIter<File>,
     root: Root,
-    /// Where no scan looked at the files just now.
+    /// Used if no scan examined the files just now.
     probe: Option<Probe>,
     limits: Arc<Limits>,
 }
@@ -69,7 +69,7 @@ impl RowJobs {
         Self { at, finder, ids: ids.into_iter(), files, root: root.clone(), probe, limits }
     }
 
-    /// The next record, if it is there still.
+    /// The next record, if it still exists.
     fn next_file(&mut self) -> Result<Option<File>, CatalogError> {
         while self.files.as_slice().is_empty() && !self.ids.as_slice().is_empty() {
             let ids: Vec<_> = self.ids.by_ref().take(PAGE).collect();
@@ -108,7 +108,7 @@ impl Iterator for RowJobs {
     }
 }
 
-/// A record whose digests are all computed anew; `there` is the root that its file is in.
+/// The job of a record with all its digests. `there` is the root of its file.
 pub(crate) fn job_of_row(row: Row, root: &Root, there: &Root) -> Job<Task> {
     let source = Source::Regular(there.path_of(&row.place().1));
     let known = algorithms(&row.file.digests);
@@ -132,15 +132,15 @@ pub(crate) fn nothing(context: Task) -> Job<Task> {
     Job { source: Source::Nothing, algorithms: Algorithms::NONE, context }
 }
 
-/// All files of a root without a record: they need not be scanned before they are read.
+/// All files of a root without records, which are not scanned before they are read.
 pub(crate) struct FirstJobs {
     at: usize,
     walk: Walk,
     root: Root,
     mounts: Mounts,
-    /// Those that are still to be reported.
+    /// Entries to report.
     unreported: vec::IntoIter<PathBuf>,
-    /// The catalog's own name, and the files that it consists of.
+    /// The catalog's own name, and its files.
     own_name: Vec<u8>,
     own: Vec<Inode>,
 }
@@ -158,7 +158,8 @@ impl FirstJobs {
         Ok(Self { at, walk, root: root.clone(), mounts, unreported, own_name, own })
     }
 
-    /// Whether a file is the catalog's. Its log and its lock begin with its name.
+    /// Returns whether a file belongs to the catalog. The names of its log and its lock start with
+    /// its name.
     fn is_own(&self, path: &Path) -> bool {
         let has_name =
             path.file_name().is_some_and(|name| name.as_bytes().starts_with(&self.own_name));

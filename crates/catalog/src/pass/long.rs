@@ -36,10 +36,10 @@ use crate::store::run::RunRow;
 const TRIES: u32 = 3;
 
 impl Pass<'_> {
-    /// These records in the order in which a scrub reads them, in pieces, each with whether it is
-    /// read in chunks. Long files come first, and those that are not ok last. Where the last scrub
-    /// ended before it had read a file, the short ones come first, or a file that takes too long
-    /// would keep all others from being read.
+    /// Returns these records in the order in which a scrub reads them, in pieces, each with whether
+    /// it is read in chunks. Long files come first, and files that are not ok come last. If the
+    /// last scrub ended before it had read a file, the short files come first. Otherwise a file
+    /// that takes too long would keep all others from being read.
     pub(crate) fn in_chunks(&self, ids: Vec<i64>) -> Result<Vec<(Vec<i64>, bool)>, CatalogError> {
         let long = self.long_files()?;
         let pass = &self.roots[self.at];
@@ -67,7 +67,8 @@ impl Pass<'_> {
         Ok(long.collect::<Result<_, _>>()?)
     }
 
-    /// Whether the last scrub of the root ended before it had read a file, or a chunk of one.
+    /// Returns whether the last scrub of the root ended before it had read a file, or a chunk of
+    /// one.
     fn has_read_nothing(&self) -> Result<bool, CatalogError> {
         if partly_read(&self.catalog.db)?.contains_key(&self.roots[self.at].root.id()) {
             return Ok(false);
@@ -78,7 +79,8 @@ impl Pass<'_> {
         Ok(last.is_some_and(|it| it.files == 0 && it.outcome != Outcome::Complete as i64))
     }
 
-    /// Reads long files, some at a time, each from where it was left; whether all was done.
+    /// Reads long files, several at a time, each from its stored position. Returns whether
+    /// everything was done.
     pub(crate) fn read_long(&mut self, ids: Vec<i64>) -> Result<bool, CatalogError> {
         let root = self.roots[self.at].root.clone();
         let chain = Arc::<Chain>::default();
@@ -99,7 +101,7 @@ impl Pass<'_> {
         is_done
     }
 
-    /// What came of a chunk: the file goes on after it, or is judged.
+    /// Handles a chunk: continues the file, or judges it.
     pub(crate) fn take_chunk(
         &mut self,
         mut chunk: Chunk,
@@ -134,7 +136,7 @@ impl Pass<'_> {
         taken
     }
 
-    /// Reads a file from its beginning that is not what it was when its first chunk was read.
+    /// Reads a file again from its start because it changed since its first chunk.
     fn begin_again(&mut self, chunk: Chunk, ticket: &Ticket) -> Result<(), CatalogError> {
         self.batch.is_read_to_end(chunk.row.file.id);
         if chunk.tries < TRIES {
@@ -150,7 +152,7 @@ struct LongJobs {
     at: usize,
     chain: Arc<Chain>,
     finder: Finder,
-    /// Of those that are not begun.
+    /// The files that are not started.
     ids: vec::IntoIter<i64>,
     root: Root,
     probe: Probe,

@@ -59,15 +59,15 @@ use row::{Limits, Row};
 pub use state::OnFinding;
 use state::Pass;
 
-/// Fewer missing files, and fewer edits, than this never stop a run.
+/// Up to this many missing files or edits never stop a run.
 const MANY: u64 = 100;
 
 impl Catalog {
-    /// Runs a task over roots, and reports what it finds, each once it is on disk. A file that
-    /// moved from one of the roots to another is found.
+    /// Runs a task over roots. Reports each finding once it is on disk. Finds files that moved from
+    /// one of the roots to another.
     ///
     /// # Errors
-    /// Those of the catalog and of `on_finding`. What was found of a file is no error.
+    /// Errors of the catalog and of `on_finding`. A finding is not an error.
     pub fn run(
         &mut self,
         targets: &[Target],
@@ -90,8 +90,7 @@ impl Catalog {
 }
 
 impl Catalog {
-    /// The records at the paths that a target names, or that moved there; none where it is a whole
-    /// root.
+    /// Returns the records at the paths of a target, or that moved there, or none for a whole root.
     fn named(&self, target: &Target) -> Result<Option<HashSet<i64>>, CatalogError> {
         if target.paths.is_empty() {
             return Ok(None);
@@ -112,7 +111,7 @@ impl Catalog {
     }
 }
 
-/// Whether a path is this one or below it.
+/// Returns whether a path is this one or below it.
 fn is_at(path: &[u8], directory: &[u8]) -> bool {
     above(path).any(|it| it == directory)
 }
@@ -127,7 +126,7 @@ fn scope_of(targets: &[Target], task: &Task) -> Scope {
     }
 }
 
-/// Reads these records of a root, without a scan before; `is_part` says that more follow.
+/// Reads these records of a root without a scan. `is_part` says that more follow.
 pub(crate) fn scrub_ids(
     catalog: &mut Catalog,
     root: &Root,
@@ -200,7 +199,7 @@ impl Pass<'_> {
         self.finish(has_scanned)
     }
 
-    /// Whether a root is there; a root that is not is offline from now on.
+    /// Returns whether a root is available. Otherwise it is offline from now on.
     fn is_online(&mut self, at: usize) -> bool {
         let reason = self.roots[at].root.why_offline();
         let is_allowed = reason == Some(Reason::Empty) && self.max_gone(at) >= 100;
@@ -216,7 +215,7 @@ impl Pass<'_> {
         self.options.max_gone.unwrap_or(self.roots[at].root.settings.max_gone)
     }
 
-    /// Scans a root; none where it is offline, or was read at once.
+    /// Scans a root. Returns none if it is offline, or was read at once.
     fn scan_root(&mut self, at: usize, task: &Task) -> Result<Option<Scan>, CatalogError> {
         if !self.is_online(at) {
             return Ok(None);
@@ -250,7 +249,7 @@ impl Pass<'_> {
         Ok(Some(found))
     }
 
-    /// What a scan would have found that was done just now: all records that have a file.
+    /// Returns the result that a scan would have if it had just found all files unchanged.
     fn assumed_scan(&self, at: usize) -> Result<Scan, CatalogError> {
         let mut found = Scan::default();
         let root = self.roots[at].root.id();
@@ -263,7 +262,7 @@ impl Pass<'_> {
         Ok(found)
     }
 
-    /// Pairs what is gone with what is new in all roots, and leaves those alone that lost too much.
+    /// Pairs missing and new files of all roots, and leaves roots alone that lost too many.
     fn pair(&mut self, scans: &mut [Option<Scan>]) -> Result<Vec<(Row, Stat)>, CatalogError> {
         let replaced: Vec<_> = scans
             .iter_mut()
@@ -273,7 +272,7 @@ impl Pass<'_> {
         let (mut moved, renamed_over) = self.pair_moved(&replaced)?;
         for (at, found) in scans.iter().enumerate() {
             let Some(found) = found else { continue };
-            // Patterns of a file that appeared, or lost its end, may exclude all of a root.
+            // Patterns of a file that appeared or was truncated may exclude the whole root.
             let gone = self.roots[at].newly_gone() + found.excluded.len() as u64;
             let records = found.records();
             let records = records + self.roots[at].gone.len() as u64;
@@ -299,7 +298,7 @@ impl Pass<'_> {
         Ok(moved)
     }
 
-    /// Reads what the policy says of a root.
+    /// Reads the files of a root that the policy selects.
     fn read_root(
         &mut self,
         mut found: Scan,
@@ -339,7 +338,7 @@ impl Pass<'_> {
         Ok(())
     }
 
-    /// Moved files that are to be read; the others move without that.
+    /// Returns moved files to read. The others move without a read.
     fn moved_jobs(
         &mut self,
         moved: Vec<(Row, Stat)>,
@@ -360,14 +359,14 @@ impl Pass<'_> {
         Ok(jobs)
     }
 
-    /// A moved file that `update` or `scrub` has to read: it differs, or is known not to be ok.
+    /// Returns whether `update` or `scrub` must read a moved file, because it differs or is not ok.
     fn is_to_be_read(&self, row: &Row, stat: &Stat) -> bool {
         let state = self.roots[row.at].states.get(&row.file.id);
         let is_bad = state.is_some_and(|it| !matches!(it.class, Class::Missing | Class::Moved));
         is_bad || self.roots[row.at].is_damaged(row.file.id) || !stat.is_as_recorded(&row.file.stat)
     }
 
-    /// Records to be read in their order, and all that the selection of a scrub names.
+    /// Returns the records to read in order, and all that the selection of a scrub includes.
     fn choose(
         &mut self,
         found: &Scan,
@@ -408,7 +407,7 @@ impl Pass<'_> {
         Ok((ids, chosen))
     }
 
-    /// What size and time alone say of files that are not read.
+    /// Reports size and time differences of files that are not read.
     fn leave_unread(&mut self, found: &Scan, ids: &[i64]) -> Result<(), CatalogError> {
         let at = self.at;
         let read: HashSet<i64> = ids.iter().copied().collect();
@@ -425,7 +424,7 @@ impl Pass<'_> {
         self.report_differing(at, &unread.collect::<Vec<_>>())
     }
 
-    /// Keeps the named paths of a scan.
+    /// Keeps the given paths of a scan.
     fn restrict(&mut self, found: &mut Scan, target: &Target) {
         let pass = &mut self.roots[self.at];
         let Some(named) = &pass.named else { return };
@@ -437,8 +436,8 @@ impl Pass<'_> {
         self.index_contents();
     }
 
-    /// Where too many files differ, holds their edits back until they are counted. Gives how many
-    /// may be edited.
+    /// Holds edits back if too many files differ, until they are counted. Returns the allowed
+    /// number of edits.
     fn stage_edits(&mut self, found: &Scan) -> u64 {
         let most = (found.records() * u64::from(self.options.max_changed) / 100).max(MANY);
         let is_suspicious = self.verb.records() && !self.options.force;
@@ -448,7 +447,7 @@ impl Pass<'_> {
         most
     }
 
-    /// Records the edits that were held back, unless they are too many.
+    /// Records the edits that were held back, unless there are too many.
     fn apply_staged(&mut self, most: u64, of: u64) -> Result<(), CatalogError> {
         let Some(staged) = self.roots[self.at].staged.take() else { return Ok(()) };
         let edited = staged.len() as u64;
@@ -465,7 +464,7 @@ impl Pass<'_> {
         Ok(())
     }
 
-    /// Reads records by their ids; a scrub reads long ones in chunks.
+    /// Reads records by their ids. A scrub reads long ones in chunks.
     fn read_ids(&mut self, ids: Vec<i64>, has_scanned: bool) -> Result<(), CatalogError> {
         let is_scrub = self.verb == Verb::Scrub;
         let pieces = if is_scrub { self.in_chunks(ids)? } else { vec![(ids, false)] };

@@ -1,4 +1,4 @@
-//! Reading: jobs go through the engine, and their outcomes are taken one after the other.
+//! Reading: passes jobs to the engine, and handles their outcomes one by one.
 
 use std::io;
 use std::iter;
@@ -22,15 +22,15 @@ use crate::scan::Blind;
 use crate::settings::Settings;
 use crate::summary::Halt;
 
-/// A file that is being written to is tried so often again, after all others.
+/// The number of retries of a file that a program writes to, after all others.
 const TRIES: u32 = 3;
 
-/// How long an outcome is waited for before settings and limits are looked at.
+/// The time to wait for an outcome before settings and limits are checked.
 const LOOK: Duration = Duration::from_millis(200);
 
 impl Pass<'_> {
-    /// Reads files of the current root, and those that were being written to once more; whether
-    /// all was done.
+    /// Reads files of the current root, and retries those that a program was writing to. Returns
+    /// whether everything was done.
     pub(crate) fn read(
         &mut self,
         jobs: impl Iterator<Item = Job<Task>> + Send + 'static,
@@ -73,7 +73,7 @@ impl Pass<'_> {
         let bytes = || progress.bytes.load(Ordering::Relaxed);
         let (before, known) = (bytes(), self.roots[self.at].run.bytes);
         let mut jobs = jobs;
-        // An iterator of unknown length is read in other threads, so that this one can steer.
+        // Other threads read an iterator of unknown length, so that this one can steer.
         let mut run = engine::run(&options, iter::from_fn(move || jobs.next()));
         let mut looked = std::time::Instant::now();
         loop {
@@ -100,7 +100,7 @@ impl Pass<'_> {
         }
         let is_done = run.finish().is_ok();
         if !is_done {
-            // Also those of files that were not read to their end.
+            // Includes files that were not read completely.
             let read = known.saturating_add_unsigned(bytes().wrapping_sub(before));
             let run = &mut self.roots[self.at].run;
             run.bytes = run.bytes.max(read);
@@ -109,7 +109,7 @@ impl Pass<'_> {
         Ok(is_done)
     }
 
-    /// How files are read: by a scrub at its pace.
+    /// Returns the options for reading. A scrub has its own speed.
     pub(crate) fn engine(&self) -> engine::Options {
         let mut options = self.options.engine.clone();
         if self.verb == Verb::Scrub {
@@ -118,8 +118,8 @@ impl Pass<'_> {
         options
     }
 
-    /// Looks at what the caller, the settings and other programs want; sets the halt where the run
-    /// is to end.
+    /// Checks requests of the caller, settings and other programs. Sets the halt if the run must
+    /// end.
     pub(crate) fn steer(&mut self) -> Result<(), CatalogError> {
         let pass = &mut self.roots[self.at];
         let mut halt = pass.summary.halt;
@@ -145,13 +145,13 @@ impl Pass<'_> {
         Ok(())
     }
 
-    /// Whether a second read is to go on, at the pace that the settings say.
+    /// Returns whether a second read continues, at the speed of the settings.
     pub(crate) fn goes_on(&self) -> bool {
         let asked = self.options.goes_on.as_ref().is_none_or(GoesOn::says);
         if self.verb != Verb::Scrub {
             return asked;
         }
-        // Where the catalog cannot be read, the next commit says so.
+        // If the catalog cannot be read, the next commit reports that.
         let root = self.roots[self.at].root.id();
         let Ok((settings, steering)) = Settings::of(&self.catalog.db, root) else { return asked };
         self.pace.set_rate(settings.rate);
@@ -195,8 +195,8 @@ impl Pass<'_> {
         }
     }
 
-    /// A record of a part of a daemon's round that has no file at its path: the next scan looks for
-    /// it.
+    /// A record in a part of a daemon's round without a file at its path. The next scan looks for
+    /// the file.
     fn take_absent(&mut self, row: Row, there: PathState) -> Result<(), CatalogError> {
         match there {
             PathState::Mounted => self.set_unchecked(&row, Reason::MountedOver, None),
@@ -218,7 +218,7 @@ impl Pass<'_> {
             Err(Error::OwnOutput) => Ok(()),
             Err(error @ Error::NoDirect) => Err(no_direct(self, at, &path, &error)),
             Err(Error::Changed) => self.retry_new(at, path),
-            // It came and went.
+            // It appeared and disappeared.
             Err(error) if error.is_not_found() => Ok(()),
             Err(error) => {
                 let (reason, error) = (reason_of_read(&error), Some(error.to_string()));
@@ -237,7 +237,7 @@ impl Pass<'_> {
         Ok(())
     }
 
-    /// Reads a file again later, or stores that a program is writing to it.
+    /// Retries a file later, or stores that a program is writing to it.
     pub(crate) fn retry_row(&mut self, row: Row) -> Result<(), CatalogError> {
         if self.tries < TRIES {
             self.busy.push(Task::Row(Box::new(row)));
@@ -246,7 +246,7 @@ impl Pass<'_> {
         self.set_busy(&row)
     }
 
-    /// Reports a file or directory without a record of its own that could not be looked at.
+    /// Reports a file or directory without a record of its own that could not be examined.
     pub(crate) fn report_blind(&mut self, at: usize, blind: Blind) {
         let Blind { mut path, reason, error, files } = blind;
         self.roots[at].taken.insert(path.clone());
@@ -256,7 +256,7 @@ impl Pass<'_> {
         }
         let mut finding = Finding::new(Class::Unchecked, Some(reason), path.clone());
         (finding.error, finding.files) = (error.clone(), files.max(1));
-        // A directory with records is counted by these.
+        // A directory is counted by its records.
         self.count(at, Class::Unchecked, 1);
         self.tell(at, finding, false);
         let pass = &mut self.roots[at];
@@ -272,7 +272,7 @@ impl Pass<'_> {
         });
     }
 
-    /// Notes for a progress bar that a file is done that was read in chunks.
+    /// Tells a progress bar that a file in chunks is done.
     pub(crate) fn count_file(&self) {
         if let Some(progress) = &self.options.engine.progress {
             progress.files.fetch_add(1, Ordering::Relaxed);
@@ -280,7 +280,7 @@ impl Pass<'_> {
     }
 }
 
-/// Why a file that could not be read is unchecked.
+/// Returns why an unreadable file is unchecked.
 pub(crate) fn reason_of_read(error: &Error) -> Reason {
     match error {
         Error::Io(error) => crate::scan::reason_of(error),

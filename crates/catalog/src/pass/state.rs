@@ -1,4 +1,4 @@
-//! A pass at work: its roots, what it is about to write, and what it is about to report.
+//! The state of a pass: its roots, its pending writes, and its pending reports.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;
@@ -28,7 +28,7 @@ use crate::store::rows::{File, State};
 use crate::store::run::RunRow;
 use crate::summary::{Counts, Halt, Summary};
 
-/// Takes the findings of a run, each with its root, once they are on disk.
+/// Takes the findings of a run with their roots, once they are on disk.
 pub type OnFinding<'a> = &'a mut dyn FnMut(&Root, &Finding) -> io::Result<()>;
 
 /// An edit that is held back.
@@ -39,32 +39,32 @@ pub(crate) struct RootPass {
     pub(crate) root: Root,
     pub(crate) run: RunRow,
     pub(crate) summary: Summary,
-    /// The records that are not ok, and those that are and were not verified for too long.
+    /// Records that are not ok, and those that are ok and overdue.
     pub(crate) states: HashMap<i64, State>,
     overdue: HashSet<i64>,
-    /// The records at the paths that the caller named, if it named any.
+    /// The records at the given paths, if there are any.
     pub(crate) named: Option<HashSet<i64>>,
-    /// Device and inode of its directory when the pass began.
+    /// Device and inode of its directory at the start of the pass.
     place: Option<[u64; 2]>,
     mounts: Vec<Vec<u8>>,
-    /// Records without a file, as long as none is found.
+    /// Records whose file was not found.
     pub(crate) gone: Vec<Option<File>>,
     /// Files without a record.
     pub(crate) new: Vec<NewFile>,
-    /// Records over whose file another recorded one was renamed.
+    /// Records whose file was replaced by renaming another recorded one.
     pub(crate) renamed_over: HashSet<i64>,
-    /// Moves into this root, by the places of the roots that they came from.
+    /// Moves into this root, by the indices of the roots that they came from.
     pub(crate) renamed: BTreeMap<usize, Renamed>,
-    /// Files that were inserted, to be reported once it is known whether they are copies.
+    /// Inserted files, which are reported when it is known whether they are copies.
     pub(crate) inserted: Vec<(Vec<u8>, Stat, Digests)>,
-    /// New files that were recorded, found to be moved ones, or could not be read.
+    /// New files that were recorded, are moved files, or could not be read.
     pub(crate) taken: HashSet<Vec<u8>>,
     pub(crate) pending: Vec<PendingRow>,
-    /// Edits that are held back until it is known that they are not too many.
+    /// Edits that are held back until they are known not to be too many.
     pub(crate) staged: Option<Vec<StagedEdit>>,
-    /// Whether its run ended, or it never had one.
+    /// Whether its run ended, or never started.
     pub(crate) is_over: bool,
-    /// What was counted at the last commit.
+    /// The counts at the last commit.
     kept: Counts,
 }
 
@@ -98,12 +98,12 @@ impl RootPass {
         self.place.map_or(0, |[device, _]| device)
     }
 
-    /// Whether it is still being worked on.
+    /// Returns whether work on it continues.
     pub(crate) const fn is_open(&self) -> bool {
         !self.is_over && self.summary.halt.is_none()
     }
 
-    /// Whether a record counts as damaged: also one whose damaged file is missing now.
+    /// Returns whether a record counts as damaged, even if the damaged file is missing now.
     pub(crate) fn is_damaged(&self, id: i64) -> bool {
         self.states.get(&id).is_some_and(|state| match state.class {
             Class::Damaged => true,
@@ -123,11 +123,11 @@ fn inode_at(path: &Path) -> Option<[u64; 2]> {
     Some([metadata.dev(), metadata.ino()])
 }
 
-/// Records without a file, by their contents: places of roots and of their gone records.
+/// Records without a file by their contents: indices of roots and of their records.
 #[derive(Default)]
 pub(crate) struct GoneContents {
     pub(crate) by_digest: HashMap<Digest, Vec<(usize, usize)>>,
-    /// The algorithms of those of a size.
+    /// The algorithms of those with a given size.
     pub(crate) by_size: HashMap<i64, Algorithms>,
 }
 
@@ -138,20 +138,20 @@ pub(crate) struct Pass<'a> {
     pub(crate) verb: Verb,
     pub(crate) batch: Batch,
     pub(crate) roots: Vec<RootPass>,
-    /// The place of the root that is being read.
+    /// The index of the root that is being read.
     pub(crate) at: usize,
     pub(crate) contents: GoneContents,
     pub(crate) limits: Arc<Limits>,
     pub(crate) pace: Pace,
     pub(crate) pressure: Pressure,
-    /// Files that were being written to, to be read again.
+    /// Files that a program was writing to, to be read again.
     pub(crate) busy: Vec<super::jobs::Task>,
     pub(crate) tries: u32,
     /// Long files that are being read in chunks.
     pub(crate) chain: Option<Arc<Chain>>,
-    /// Files of which a part was read, in this run or before.
+    /// Files of which a part was read, in this or an earlier run.
     pub(crate) partly_read: HashSet<i64>,
-    /// When the first byte was read of the long file that is being judged.
+    /// The start of reading of the long file that is being judged.
     pub(crate) began: Option<i64>,
     told: Vec<(usize, Finding)>,
     on_finding: OnFinding<'a>,
@@ -159,7 +159,7 @@ pub(crate) struct Pass<'a> {
 }
 
 impl<'a> Pass<'a> {
-    /// Begins runs, which are on disk then.
+    /// Starts runs, and commits their rows.
     pub(crate) fn begin(
         catalog: &'a mut Catalog,
         roots: &[Root],
@@ -172,7 +172,7 @@ impl<'a> Pass<'a> {
         let first = RunRow::next_id(&catalog.db)?;
         let mut passes = Vec::new();
         for (id, root) in (first..).zip(roots) {
-            // What the caller has may be older than another run.
+            // The caller's data may be older than another run.
             let root = Root::find(&catalog.db, root.id())?;
             let root = root.ok_or_else(|| CatalogError::NoRoot(roots[0].path.clone()))?;
             let run = RunRow::begun(id, root.id(), (verb, scope), started);
@@ -203,7 +203,7 @@ impl<'a> Pass<'a> {
         Ok(pass)
     }
 
-    /// The place of a root that is in no run of this pass, for a record that moved out of it.
+    /// Returns the index of a root without a run in this pass, for a record that moved out of it.
     pub(crate) fn passive(&mut self, root: Root) -> Result<usize, CatalogError> {
         if let Some(place) = self.roots.iter().position(|it| it.root.id() == root.id()) {
             return Ok(place);
@@ -220,12 +220,12 @@ impl<'a> Pass<'a> {
         (self.options.clock)().max(1)
     }
 
-    /// Commits, and reports what is on disk then.
+    /// Commits, and then reports the findings.
     pub(crate) fn commit(&mut self) -> Result<(), CatalogError> {
         self.commit_with(|_| Ok(()))
     }
 
-    /// The same, with more to write.
+    /// The same with additional writes.
     pub(crate) fn commit_with(
         &mut self,
         also: impl FnOnce(&Transaction<'_>) -> Result<(), CatalogError>,
@@ -243,12 +243,12 @@ impl<'a> Pass<'a> {
         Ok(())
     }
 
-    /// Whether the root that is being read is what it was. Where it is not, what is not committed
-    /// may be of another directory, so none of it is kept.
+    /// Returns whether the current root is still the same. Otherwise uncommitted results may be of
+    /// a different directory, so all of them are dropped.
     fn check_place(&mut self) -> Result<(), CatalogError> {
         let has_changed = self.table.has_changed();
         for (at, pass) in self.roots.iter_mut().enumerate() {
-            // Nothing of a root that is still to be read is in the batch.
+            // The batch has nothing of a root that is still to be read.
             if has_changed
                 && at != self.at
                 && pass.is_open()
@@ -301,8 +301,8 @@ impl<'a> Pass<'a> {
         self.told.push((at, finding));
     }
 
-    /// Stores how a record stands from now on; `since` is kept where the class is the same. Gives
-    /// whether that is news.
+    /// Stores the new state of a record. `since` is kept if the class is the same. Returns whether
+    /// this is news.
     pub(crate) fn set_state(
         &mut self,
         at: usize,
@@ -326,7 +326,7 @@ impl<'a> Pass<'a> {
         Ok(is_news)
     }
 
-    /// Stores how a record of a root stands from now on.
+    /// Stores the new state of a record of a root.
     pub(crate) fn put_state(&mut self, at: usize, state: State) {
         let now = self.now();
         self.roots[at].note_state(state, now);
@@ -339,7 +339,7 @@ impl<'a> Pass<'a> {
         self.batch.delete(self.roots[at].root.id(), file);
     }
 
-    /// Stores that a record is ok without a verification of it.
+    /// Stores that a record is ok without verifying it.
     pub(crate) fn set_as_recorded(&mut self, at: usize, id: i64) {
         if let Some(before) = self.roots[at].take_state(id) {
             self.put_state(at, State::ok(id, before.root, before.verified));
@@ -372,20 +372,20 @@ impl RootPass {
         }
     }
 
-    /// Takes a record out that is deleted, moves to another root, or gets another state. Gives its
+    /// Removes a record that is deleted, moves to another root, or gets another state. Returns its
     /// state, if it was not ok.
     pub(crate) fn take_state(&mut self, id: i64) -> Option<State> {
         self.overdue.remove(&id);
         self.states.remove(&id)
     }
 
-    /// Whether a record is one that the run is about.
+    /// Returns whether the run is about a record.
     pub(crate) fn is_named(&self, id: i64) -> bool {
         self.named.as_ref().is_none_or(|named| named.contains(&id))
     }
 
-    /// Completes the summary by how the records stand that the run is about: those that the caller
-    /// named, or all, which are so many.
+    /// Completes the summary by the states of the run's records: those that the caller gave, or all
+    /// `count` records.
     pub(crate) fn summarize(&mut self, records: u64) {
         let (mut counts, mut io_errors) = (Counts::new(), 0);
         for state in self.states.values().filter(|state| self.is_named(state.id)) {

@@ -1,8 +1,8 @@
-//! What is to be written, gathered for seconds and committed at once.
+//! Writes that are collected for seconds and committed together.
 //!
-//! A commit waits for the disk, and rows sorted by their ids touch each page once. So a batch is
-//! ten thousand files or two seconds, whichever is first. A crash loses no more than that of
-//! successful verifications. Findings are reported after their commit.
+//! A commit waits for the disk, and rows sorted by their ids touch each page once. So a batch has
+//! at most ten thousand files or two seconds. A crash loses at most the successful verifications of
+//! a batch. Findings are reported after their commit.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::mem;
@@ -26,12 +26,12 @@ use crate::model::{Class, Content, Finding, Reason, Stat};
 
 const MOST: usize = 10_000;
 const LONGEST: Duration = Duration::from_secs(2);
-/// Rows of new files that one statement inserts.
+/// The number of new files that one statement inserts.
 const TOGETHER: usize = 64;
-/// The records of deleted files are kept so many seconds.
+/// The number of seconds for which records of deleted files are kept.
 const KEPT: i64 = 90 * 24 * 60 * 60;
 
-/// A file that has no record yet.
+/// A file without a record.
 #[derive(Debug)]
 pub(crate) struct Insert {
     pub(crate) root: i64,
@@ -44,27 +44,27 @@ pub(crate) struct Insert {
     pub(crate) found: Option<Found>,
 }
 
-/// What was found in the place of a record.
+/// The content found in place of the recorded one.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Found {
     pub(crate) content: Content,
     pub(crate) error: Option<String>,
 }
 
-/// A row of what the last scan found without a record of its own.
+/// A row for an entry of the last scan without a record of its own.
 #[derive(Clone, Debug)]
 pub(crate) struct PendingRow {
     pub(crate) class: Class,
     pub(crate) reason: Option<Reason>,
     pub(crate) path: Vec<u8>,
-    /// The record that moved there; 0 of a new file.
+    /// The record that moved there, or 0 for a new file.
     pub(crate) file: i64,
     pub(crate) stat: Stat,
     pub(crate) files: u64,
     pub(crate) error: Option<String>,
 }
 
-/// Where a record moves to.
+/// The new place of a record.
 #[derive(Debug)]
 pub(crate) struct Place {
     pub(crate) root: i64,
@@ -79,7 +79,7 @@ struct Update {
     to: Option<Place>,
 }
 
-/// Writes to be committed together.
+/// Writes that are committed together.
 #[derive(Debug)]
 pub(crate) struct Batch {
     inserts: Vec<Insert>,
@@ -88,7 +88,7 @@ pub(crate) struct Batch {
     /// Records to delete, with their roots.
     deletes: Vec<(i64, i64)>,
     found: Vec<(i64, Option<Found>)>,
-    /// By root, in place of all rows that there are.
+    /// The new pending rows of each root, which replace all existing ones.
     pending: BTreeMap<i64, Vec<PendingRow>>,
     deleted: Vec<(i64, i64, Vec<u8>, Content)>,
     events: Vec<(i64, i64, Finding)>,
@@ -96,7 +96,7 @@ pub(crate) struct Batch {
     read_to_end: Vec<i64>,
     totals: BTreeMap<i64, Total>,
     directories: HashMap<(i64, Arc<[u8]>), i64>,
-    /// Roots whose records may have left directories empty.
+    /// Roots with directories that may be empty after removing records.
     thinned: HashSet<i64>,
     began: Instant,
     ids: Ids,
@@ -162,7 +162,7 @@ impl Batch {
         self.inserts.push(insert);
     }
 
-    /// Replaces a record of a root by another value of it, perhaps at another place.
+    /// Replaces a record of a root, perhaps with a new place.
     pub(crate) fn update(&mut self, root: i64, before: &File, file: File, to: Option<Place>) {
         let total = self.totals.entry(root).or_default();
         total.bytes -= before.stat.size;
@@ -178,12 +178,12 @@ impl Batch {
         self.updates.push(Update { root, file, to });
     }
 
-    /// Stores how a record stands.
+    /// Stores the state of a record.
     pub(crate) fn state(&mut self, state: State) {
         self.states.push(state);
     }
 
-    /// Stores what was found in the place of a record, or that nothing else was.
+    /// Stores the content found in place of the recorded one, or removes it.
     pub(crate) fn found(&mut self, id: i64, found: Option<Found>) {
         self.found.push((id, found));
     }
@@ -197,13 +197,13 @@ impl Batch {
         self.thinned.insert(root);
     }
 
-    /// Keeps what was recorded of a file that a working root lost.
+    /// Keeps the recorded content of a file that a working root lost.
     pub(crate) fn keep_deleted(&mut self, root: i64, file: &File, now: i64) {
         let content = Content::new(&file.stat, &file.digests);
         self.deleted.push((root, now, file.path(), content));
     }
 
-    /// Replaces all that was pending in a root.
+    /// Replaces all pending rows of a root.
     pub(crate) fn set_pending(&mut self, root: i64, rows: Vec<PendingRow>) {
         self.pending.insert(root, rows);
     }
@@ -213,31 +213,31 @@ impl Batch {
         self.events.push((root, at, finding));
     }
 
-    /// Keeps where the reading of a long file stands.
+    /// Stores the position in a long file.
     pub(crate) fn chunk(&mut self, point: ResumePoint) {
         self.chunks.push(point);
     }
 
-    /// Forgets where the reading of a file stood.
+    /// Deletes the position in a file.
     pub(crate) fn is_read_to_end(&mut self, id: i64) {
         self.chunks.retain(|point| point.file != id);
         self.read_to_end.push(id);
     }
 
-    /// Whether it has gathered long enough.
+    /// Returns whether the batch is large or old enough.
     pub(crate) fn is_due(&self) -> bool {
         let rows = self.inserts.len() + self.updates.len() + self.states.len();
         let all = rows + self.chunks.len() + self.events.len() + self.deletes.len();
         all >= MOST || all > 0 && self.began.elapsed() >= LONGEST
     }
 
-    /// Drops all that is not committed.
+    /// Drops all uncommitted writes.
     pub(crate) fn discard(&mut self, db: &Connection) -> Result<(), CatalogError> {
         *self = Self::new(db)?;
         Ok(())
     }
 
-    /// Commits all of it, with the rows of these runs, and whatever `also` writes.
+    /// Commits everything, with the rows of these runs, and the writes of `also`.
     pub(crate) fn commit<'r>(
         &mut self,
         db: &mut Connection,
@@ -272,7 +272,8 @@ impl Batch {
             }
         }
         self.write_updates(db)?;
-        // Those of a walk come nearly so: rows that are inserted in order fill their pages.
+        // The records of a walk are almost in this order. Rows that are inserted in order fill
+        // their pages.
         self.inserts
             .sort_unstable_by(|one, other| (one.root, &one.path).cmp(&(other.root, &other.path)));
         let inserts = mem::take(&mut self.inserts);
@@ -298,7 +299,7 @@ impl Batch {
         // The last value of a record counts, so this sort is stable.
         updates.sort_by_key(|update| update.file.id);
         for id in swapped(&updates) {
-            // It would have the same name as another record for a moment.
+            // Two records would briefly have the same name.
             let mut away = db.prepare_cached("UPDATE file SET name = ?2 WHERE id = ?1")?;
             away.execute((id, format!("/{id}").as_bytes()))?;
         }
@@ -393,7 +394,7 @@ impl Batch {
         ])
     }
 
-    /// The id of a directory, which is made where there is none.
+    /// Returns the id of a directory, which is created if necessary.
     fn directory(&mut self, db: &Connection, root: i64, path: &[u8]) -> Result<i64, CatalogError> {
         let key = (root, Arc::from(path));
         if let Some(&id) = self.directories.get(&key) {
@@ -415,7 +416,7 @@ impl Batch {
     }
 }
 
-/// Records that leave a path which another one of these moves to.
+/// Records that leave a path to which another one of them moves.
 fn swapped(updates: &[Update]) -> Vec<i64> {
     let moved = || updates.iter().filter_map(|it| Some((it, it.to.as_ref()?)));
     let targets: HashSet<(i64, &[u8])> = moved().map(|(_, to)| (to.root, &*to.path)).collect();
@@ -461,7 +462,7 @@ fn put_pending(
     )
 }
 
-/// A content as columns of the log; all are null where there is none.
+/// Returns a content as columns of the log, which are null without one.
 struct Encoded(Option<(i64, i64, i64, Vec<u8>)>);
 
 impl Encoded {

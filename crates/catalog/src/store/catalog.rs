@@ -1,5 +1,4 @@
-//! A catalog: one file, to which one process at a time writes, and which any number of processes
-//! read.
+//! A catalog: one file that one process at a time writes, and any number of processes read.
 
 use std::fs::{self, File};
 use std::io;
@@ -23,44 +22,43 @@ use super::schema::{self, Kind};
 use super::table::{META, blob, text};
 use crate::CatalogError;
 
-/// Records of files, how they stand, and a log of what became of them.
+/// Records of files, their states, and a log of their changes.
 #[derive(Debug)]
 pub struct Catalog {
     pub(crate) db: Connection,
     path: PathBuf,
-    /// The path as the caller gave it, perhaps a link.
+    /// The path as the caller gave it, which may be a link.
     given: PathBuf,
     /// The file that was opened.
     inode: Option<Inode>,
-    /// Spreads the times at which files are due.
+    /// The key that spreads due times.
     pub(crate) schedule_hash: SipHash24,
-    /// None where the catalog is only read.
+    /// None if the catalog is only read.
     lock: Option<Lock>,
 }
 
-/// Proves that no other process serves a catalog, as long as it lives.
+/// Proves that no other process serves a catalog, as long as it exists.
 #[derive(Debug)]
 pub struct Alone(#[expect(dead_code, reason = "it is held")] Lock);
 
 impl Catalog {
-    /// Opens a catalog to write to it, or makes one. Other processes see `verb` as what this one
-    /// does.
+    /// Opens a catalog for writing, or creates it. Other processes see `verb` as the activity of
+    /// this one.
     ///
-    /// All that a call writes is on disk when it returns.
+    /// When a call returns, all its writes are on disk.
     ///
     /// # Errors
-    /// [`CatalogError::Locked`] while another process writes to it; that it is not a catalog, has a
-    /// newer version, or is on a network file system.
+    /// [`CatalogError::Locked`] while another process writes to it. Also if it is not a catalog,
+    /// has a newer version, or is on a network file system.
     pub fn open(path: &Path, verb: &str) -> Result<Self, CatalogError> {
         Self::open_or(path, verb, true)
     }
 
-    /// Opens a catalog to write to it. It must exist, so that a wrong path does not make a catalog
-    /// without a record.
+    /// Opens a catalog for writing. It must exist, so that a wrong path does not create an empty
+    /// catalog.
     ///
     /// # Errors
-    /// [`CatalogError::Absent`]; that it is damaged, for an empty file; and as of
-    /// [`open`](Self::open).
+    /// [`CatalogError::Absent`], damage for an empty file, and as of [`open`](Self::open).
     pub fn open_existing(path: &Path, verb: &str) -> Result<Self, CatalogError> {
         require_file(path)?;
         Self::open_or(path, verb, false)
@@ -91,14 +89,14 @@ impl Catalog {
         Self::with(db, (path, given), Some(lock))
     }
 
-    /// Opens a catalog to read it, also while another process writes to it.
+    /// Opens a catalog for reading, also while another process writes to it.
     ///
     /// # Errors
     /// [`CatalogError::Absent`], and as of [`open`](Self::open).
     pub fn look(path: &Path) -> Result<Self, CatalogError> {
         require_file(path)?;
         let (path, given) = (&real(path)?, path);
-        // Changes in the log of another name would not be seen.
+        // Changes in the log of another name would be invisible.
         require_one_name(path)?;
         let (db, version) = connect::reader(path)?;
         require_version(version)?;
@@ -118,8 +116,8 @@ impl Catalog {
         Ok(Self { db, path, given, inode, schedule_hash: SipHash24::new(&key), lock })
     }
 
-    /// Returns what one process at a time has that serves a catalog. Other processes may still
-    /// write.
+    /// Returns the lock of a process that serves a catalog. Only one process can have it. Others
+    /// may still write to the catalog.
     ///
     /// # Errors
     /// [`CatalogError::Locked`] while another process has it.
@@ -131,18 +129,18 @@ impl Catalog {
     /// Returns a number that changes when another connection writes to the catalog.
     ///
     /// # Errors
-    /// Those of the catalog.
+    /// Errors of the catalog.
     pub fn version(&self) -> Result<i64, CatalogError> {
         Ok(self.db.query_row("PRAGMA data_version", [], |row| row.get(0))?)
     }
 
-    /// Whether a process writes to it.
+    /// Returns whether a process writes to it.
     pub(crate) fn is_locked(&self) -> bool {
         self.is_writable() || Lock::is_held(&self.path)
     }
 
-    /// Checks that the file is where it was opened. A process that keeps a catalog open would go on
-    /// with a file that was removed, or replaced by a copy.
+    /// Checks that the file is still at its path. Otherwise a process would continue with a file
+    /// that was removed, or replaced by a copy.
     ///
     /// # Errors
     /// [`CatalogError::Replaced`].
@@ -151,30 +149,30 @@ impl Catalog {
         if now == self.inode { Ok(()) } else { Err(CatalogError::Replaced(self.given.clone())) }
     }
 
-    /// Its path, without links.
+    /// Returns its path without links.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Whether this process may write to it.
+    /// Returns whether this process may write to it.
     #[must_use]
     pub fn is_writable(&self) -> bool {
         self.lock.is_some()
     }
 
-    /// Another connection, to read committed rows from any thread.
+    /// Opens another connection, to read committed rows from any thread.
     pub(crate) fn reader(&self) -> Result<Connection, CatalogError> {
         connect::reader(&self.path).map(|(db, _)| db)
     }
 
     /// Copies the pages of the log to the file. SQLite does so when the last connection closes, and
-    /// if a bit of the log flipped, it drops the rest of the log in silence. While a daemon has the
-    /// catalog open, the log would hold weeks of results. Pages that a reader still needs stay
-    /// until the next time.
+    /// if a bit of the log flipped, it silently drops the rest of the log. While a daemon has the
+    /// catalog open, the log would grow for weeks. Pages that a reader still needs stay until the
+    /// next time.
     ///
     /// # Errors
-    /// Those of the catalog.
+    /// Errors of the catalog.
     pub fn checkpoint(&self) -> Result<(), CatalogError> {
         let sql = "PRAGMA wal_checkpoint(PASSIVE)";
         match self.db.query_row(sql, [], |_| Ok(())) {
@@ -184,8 +182,8 @@ impl Catalog {
         }
     }
 
-    /// The files of the catalog itself. They are never recorded, and must not even be opened: to
-    /// close one drops the locks that SQLite has on it.
+    /// Returns the files of the catalog itself. They are never recorded or even opened: closing one
+    /// drops SQLite's locks on it.
     pub(crate) fn own_files(&self) -> Vec<Inode> {
         let logs =
             ["", "-wal", "-shm", "-serve-lock"].into_iter().map(|end| beside(&self.path, end));
@@ -208,8 +206,7 @@ fn directory_of(path: &Path) -> &Path {
     }
 }
 
-/// The path without links, so that a catalog has one lock and one log, whatever name it is opened
-/// by.
+/// Returns the path without links, so that a catalog has one lock and one log under all its names.
 fn real(path: &Path) -> Result<PathBuf, CatalogError> {
     match path.canonicalize() {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
@@ -224,8 +221,8 @@ fn real(path: &Path) -> Result<PathBuf, CatalogError> {
     Ok(path.file_name().map_or_else(|| parent.clone(), |name| parent.join(name)))
 }
 
-/// Makes a catalog under another name, and renames it when it is on disk. So a file that is empty
-/// was never made so, even by a process that was killed.
+/// Creates a catalog under a temporary name, and renames it when it is on disk. So an empty file
+/// was never a new catalog, even of a process that was killed.
 fn make(path: &Path) -> Result<(), CatalogError> {
     let log = beside(path, "-wal");
     if fs::metadata(&log).is_ok_and(|log| log.len() > 0) {
@@ -252,7 +249,7 @@ fn make(path: &Path) -> Result<(), CatalogError> {
 }
 
 fn make_at(path: &Path) -> Result<(), CatalogError> {
-    // SQLite would let all users read the names of all files.
+    // SQLite would let all users read the file names.
     drop(make_private(path).map_err(CatalogError::io(path))?);
     let mut db = connect_to_write(path)?;
     schema::make(&mut db)?;
@@ -304,7 +301,7 @@ mod tests {
         assert!(!Catalog::look(&path).unwrap().is_writable());
     }
 
-    /// Also one that SQLite made before its first transaction.
+    /// Includes a file that SQLite created before its first transaction.
     #[test]
     fn empty_file_is_a_damaged_catalog() {
         let directory = tempfile::tempdir().unwrap();
@@ -317,7 +314,7 @@ mod tests {
         assert_eq!(fs::read(&path).unwrap(), b"");
         fs::remove_file(&path).unwrap();
 
-        // The process that made one was killed.
+        // The process that created one was killed.
         fs::write(beside(&path, ".unfinished"), "a part").unwrap();
         fs::write(beside(&path, ".unfinished-journal"), "a part").unwrap();
         drop(Catalog::open(&path, "test").unwrap());

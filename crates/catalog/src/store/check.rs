@@ -1,4 +1,4 @@
-//! Whether the catalog itself is as it was written, and copies of it.
+//! Checks the catalog itself for damage, and copies it.
 
 use std::fs;
 use std::io;
@@ -16,26 +16,26 @@ use super::schema::{self, TABLES, VERSION};
 use super::table::{self, Table};
 use crate::CatalogError;
 
-/// Wrong rows of a table that are listed one by one.
+/// The number of wrong rows of a table that are listed one by one.
 const MOST: usize = 100;
 
-/// Pages that a copy takes in one step.
+/// The number of pages that a copy takes in one step.
 const PAGES: i32 = 10_000;
 
 impl Catalog {
-    /// Lists everything that is wrong with the catalog: nothing if it is as it was written.
+    /// Lists all damage of the catalog.
     ///
-    /// SQLite's own check looks at the structure of the file, and finds two in three flipped bits
-    /// at most. The seals of the rows find the others.
+    /// SQLite's own check looks at the structure of the file, and finds at most two in three
+    /// flipped bits. The seals of the rows find the others.
     ///
     /// # Errors
-    /// The system's. Faults of the catalog are in the result.
+    /// Errors of the system. Damage is in the result.
     pub fn check(&self) -> Result<Vec<String>, CatalogError> {
         let mut faults = Vec::new();
         for (part, found) in checks(&self.db) {
             match found {
                 Ok(found) => faults.extend(found),
-                // This program has no memory left, which says nothing of the catalog.
+                // This program is out of memory, which says nothing about the catalog.
                 Err(error) if error.sqlite_error_code() == Some(ErrorCode::OutOfMemory) => {
                     return Err(error.into());
                 }
@@ -45,11 +45,11 @@ impl Catalog {
         Ok(faults)
     }
 
-    /// Writes a copy, checks it as [`check`](Self::check) does, and syncs it to disk. The copy can
-    /// be used as a catalog. A plain copy of the file lacks the changes that are still in its log.
+    /// Writes a copy, checks it like [`check`](Self::check), and syncs it to disk. The copy can be
+    /// used as a catalog. A plain copy of the file would lack the changes in its log.
     ///
     /// # Errors
-    /// There is a file at `to` already; this catalog is damaged; and the system's.
+    /// A file exists at `to`, or this catalog is damaged. Also errors of the system.
     pub fn backup(&self, to: &Path) -> Result<(), CatalogError> {
         let exists = || CatalogError::io(to)(Errno::EXIST.into());
         if fs::symlink_metadata(to).is_ok() {
@@ -59,7 +59,7 @@ impl Catalog {
         let mark = format!(".{}-{}.unfinished", std::process::id(), since.as_nanos());
         let unfinished = beside(to, &mark);
         let made = self.copy_to(&unfinished).and_then(|()| {
-            // A file that another process made meanwhile is not replaced.
+            // Does not replace a file that another process created meanwhile.
             match renameat_with(CWD, &unfinished, CWD, to, RenameFlags::NOREPLACE) {
                 // Some file systems have no such rename.
                 Err(Errno::INVAL | Errno::NOSYS) => fs::hard_link(&unfinished, to),
@@ -72,7 +72,7 @@ impl Catalog {
             let _ = fs::remove_file(beside(&unfinished, end));
         }
         made.map_err(|error| match error {
-            // Users know the copy by its final name alone.
+            // Users only know the final name of the copy.
             CatalogError::Io { path, error } if path == unfinished => CatalogError::io(to)(error),
             error => error,
         })?;
@@ -82,10 +82,10 @@ impl Catalog {
     }
 
     fn copy_to(&self, path: &Path) -> Result<(), CatalogError> {
-        // SQLite would let all users read the names of all files.
+        // SQLite would let all users read the file names.
         drop(make_private(path).map_err(CatalogError::io(path))?);
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
-        // Other errors than damage are those of the disk that the copy is on.
+        // Other errors come from the disk of the copy.
         let of_copy = |error: rusqlite::Error| match error.sqlite_error_code() {
             Some(ErrorCode::DatabaseCorrupt) => CatalogError::Damaged(error.to_string()),
             Some(ErrorCode::DiskFull) => CatalogError::io(path)(Errno::NOSPC.into()),
@@ -95,7 +95,7 @@ impl Catalog {
         Backup::new(&self.db, &mut copy)?
             .run_to_completion(PAGES, Duration::ZERO, None)
             .map_err(of_copy)?;
-        // The copy is one file without a log, which a read-only disk can hold.
+        // The copy is one file without a log, so that a read-only disk can hold it.
         copy.pragma_update(None, "journal_mode", "DELETE").map_err(of_copy)?;
         for (_, found) in checks(&copy) {
             if let Some(first) = found.map_err(of_copy)?.into_iter().next() {
@@ -108,7 +108,7 @@ impl Catalog {
     }
 }
 
-/// All checks, one after the other: the part that each is about, and its faults.
+/// Runs all checks in order. Yields the name of each part with its faults.
 fn checks(db: &Connection) -> impl Iterator<Item = (String, rusqlite::Result<Vec<String>>)> {
     type Check = fn(&Connection) -> rusqlite::Result<Vec<String>>;
     let run = |(part, check): (&str, Check)| (part.to_owned(), check(db));
@@ -119,15 +119,15 @@ fn checks(db: &Connection) -> impl Iterator<Item = (String, rusqlite::Result<Vec
     first.into_iter().map(run).chain(of_tables).chain(last.into_iter().map(run))
 }
 
-/// Checks that tables and indices agree, before a file is recorded as new: a record that its index
-/// does not lead to would be recorded a second time, with the content that the file has now.
+/// Checks that tables and indices agree, before a file is recorded as new. A record that its index
+/// does not find would be recorded again, with the current content of the file.
 pub(crate) fn require_shape(db: &Connection) -> Result<(), CatalogError> {
     none_of(structure(db)?)
 }
 
 /// Checks that no table has lost rows, before a file counts as ok. If a bit flips in the number of
 /// rows of a page, some rows are hidden, and hidden rows have no wrong seal. So the rows of each
-/// table are counted, and compared with its index or with rows that belong to them.
+/// table are counted, and compared with its index or with related rows.
 pub(crate) fn require_rows(db: &Connection) -> Result<(), CatalogError> {
     none_of(lost(db)?)
 }
@@ -136,7 +136,7 @@ fn none_of(faults: Vec<String>) -> Result<(), CatalogError> {
     faults.into_iter().next().map_or(Ok(()), |first| Err(CatalogError::Damaged(first)))
 }
 
-/// Checks the same of all tables but `file` and `state`, for callers that count the states.
+/// Checks the same for all tables except `file` and `state`, for callers that count the states.
 ///
 /// # Errors
 /// [`CatalogError::Damaged`].
@@ -156,11 +156,11 @@ fn lost(db: &Connection) -> rusqlite::Result<Vec<String>> {
     Ok(faults)
 }
 
-/// Looks at all tables but the two large ones.
+/// Checks all tables except the two large ones.
 fn lost_but_files(db: &Connection) -> rusqlite::Result<Vec<String>> {
     let mut faults = Vec::new();
-    // Rows of these tables have no index that counts them. SQLite notices the room that a lost row
-    // leaves in its page.
+    // No index counts the rows of these tables. SQLite notices the gap that a lost row leaves in
+    // its page.
     for table in
         ["root", "setting", "total", "run", "chunk", "found", "pending", "deleted", "event"]
     {
@@ -185,7 +185,7 @@ fn lost_but_files(db: &Connection) -> rusqlite::Result<Vec<String>> {
             "directories have no root",
             "SELECT EXISTS (SELECT 1 FROM directory WHERE root NOT IN (SELECT id FROM root))",
         ),
-        // No number of a run or an event is ever left out.
+        // The numbers of runs and events have no gaps.
         ("runs are missing", "SELECT count(*) != coalesce(max(id), 0) FROM run"),
         ("events are missing", "SELECT count(*) != coalesce(max(id), 0) FROM event"),
         (
@@ -208,7 +208,7 @@ fn structure(db: &Connection) -> rusqlite::Result<Vec<String>> {
     Ok(lines.into_iter().filter(|line| line != "ok").collect())
 }
 
-/// Tables, triggers and indices, to the letter.
+/// Compares the text of tables, triggers and indices.
 fn schema(db: &Connection) -> rusqlite::Result<Vec<String>> {
     let all = |db: &Connection| -> rusqlite::Result<Vec<[Option<String>; 4]>> {
         let sql = "SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY name";
@@ -229,7 +229,7 @@ fn schema(db: &Connection) -> rusqlite::Result<Vec<String>> {
     Ok(faults)
 }
 
-/// Every row against its seal.
+/// Compares every row with its seal.
 fn seals(db: &Connection, table: &Table) -> rusqlite::Result<Vec<String>> {
     let name = table.name;
     let mut statement = db.prepare(&format!("SELECT {} FROM {name} t", table.select("t")))?;
@@ -249,7 +249,7 @@ fn seals(db: &Connection, table: &Table) -> rusqlite::Result<Vec<String>> {
     Ok(faults)
 }
 
-/// Rows that belong to a row which does not exist, and wrong totals.
+/// Finds rows that belong to missing rows, and wrong totals.
 fn references(db: &Connection) -> rusqlite::Result<Vec<String>> {
     let mut faults = Vec::new();
     for (fault, sql) in [

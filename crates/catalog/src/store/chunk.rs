@@ -1,4 +1,4 @@
-//! Partly read long files, so that a scrub resumes them.
+//! Positions in partly read long files, from which a scrub continues.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -13,25 +13,25 @@ use crate::model::Stat;
 /// Files of at least this many bytes are read in chunks. The index `long_file` has the same number.
 pub(crate) const LONG: i64 = 536_870_912;
 
-/// The bytes of a file that are read in one go, for these algorithms.
+/// Returns the length of a chunk in bytes, for these algorithms.
 pub(crate) fn in_one_go(size: i64, algorithms: Algorithms) -> u64 {
     let is_in_chunks = size >= LONG && Midstate::exists_of(algorithms);
     if is_in_chunks { CHUNK_LEN } else { size.max(0).cast_unsigned() }
 }
 
-/// How far a file was read.
+/// The position in a file.
 #[derive(Clone, Debug)]
 pub(crate) struct ResumePoint {
     pub(crate) file: i64,
-    /// The stat of the file during all chunks so far. Its size is not kept.
+    /// The stat of the file during all chunks so far, without the size.
     pub(crate) stat: Stat,
-    /// When the first chunk was read, in seconds since 1970.
+    /// The start of the first chunk in seconds since 1970.
     pub(crate) began: i64,
     pub(crate) midstate: Midstate,
 }
 
 impl ResumePoint {
-    /// Whether the next chunk is of the same file, unchanged.
+    /// Returns whether the file of the next chunk is the same and unchanged.
     pub(crate) fn is_of(&self, stat: &Stat) -> bool {
         Stat { size: stat.size, ..self.stat } == *stat
     }
@@ -41,7 +41,7 @@ impl ResumePoint {
             let (modified, changed, inode) = (row.get(1)?, row.get(2)?, row.get(3)?);
             let stat = Stat { size: 0, modified, changed, inode };
             let began = row.get(4)?;
-            // A state that another version of a crate wrote is not resumed.
+            // States of other versions of a crate are not resumed.
             let midstate = Midstate::from_bytes(&row.get::<_, Vec<u8>>(5)?);
             Ok(midstate.map(|midstate| Self { file, stat, began, midstate }))
         })?;
@@ -64,7 +64,7 @@ pub(crate) fn partly_read_files(db: &Connection) -> Result<HashSet<i64>, Catalog
     Ok(files.collect::<Result<_, _>>()?)
 }
 
-/// By root, the number of partly read files, their bytes, and the bytes that were read.
+/// By root: the number of partly read files, their bytes, and the bytes that were read.
 pub(crate) fn partly_read(db: &Connection) -> Result<BTreeMap<i64, [u64; 3]>, CatalogError> {
     let sql = "SELECT t.file, d.root, f.size FROM chunk t \
                JOIN file f ON f.id = t.file JOIN directory d ON d.id = f.directory";

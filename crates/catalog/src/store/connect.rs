@@ -18,24 +18,24 @@ use super::schema::{self, Kind, VERSION};
 use super::table::META;
 use crate::CatalogError;
 
-/// How long a statement waits for the commit of another process.
+/// The time that a statement waits for the commit of another process.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Pages of the log after which they are copied to the file: each of them once, however many
-/// commits wrote to it. It is half of what the log keeps.
+/// The number of pages in the log after which they are copied to the file, each once however often
+/// it was written. It is half of the number that the log keeps.
 const CHECKPOINT: i64 = 8192;
 
-/// Bytes that the log keeps on the disk after a checkpoint.
+/// The size to which the log shrinks after a checkpoint, in bytes.
 pub(super) const LOG: i64 = 64 << 20;
 
-/// KiB of pages that a connection caches.
+/// The page cache of a connection in KiB.
 const CACHE: i64 = 16 << 10;
 
 /// The file of a connection that writes.
 const TO_WRITE: OpenFlags =
     OpenFlags::SQLITE_OPEN_READ_WRITE.union(OpenFlags::SQLITE_OPEN_NO_MUTEX);
 
-/// A connection that writes beside the process that has the lock.
+/// Opens a connection that writes beside the process with the lock.
 pub(crate) fn writer(path: &Path) -> Result<Connection, CatalogError> {
     require_access(path, Access::READ_OK | Access::WRITE_OK)?;
     let db = connect(path, TO_WRITE)?;
@@ -43,12 +43,12 @@ pub(crate) fn writer(path: &Path) -> Result<Connection, CatalogError> {
     Ok(db)
 }
 
-/// A connection that writes, before its file is known to be a catalog.
+/// Opens a connection that writes, before its file is known to be a catalog.
 pub(super) fn connect_to_write(path: &Path) -> Result<Connection, CatalogError> {
     connect(path, TO_WRITE)
 }
 
-/// Lets a connection write to a log, and sync each commit before it returns.
+/// Makes a connection use a log, and sync each commit before it returns.
 pub(super) fn prepare_to_write(db: &Connection, path: &Path) -> Result<(), CatalogError> {
     let mode: String = db.query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))?;
     if mode != "wal" {
@@ -61,7 +61,7 @@ pub(super) fn prepare_to_write(db: &Connection, path: &Path) -> Result<(), Catal
     Ok(())
 }
 
-/// A connection that reads, and the version of the catalog.
+/// Opens a connection that reads. Returns it with the version of the catalog.
 pub(super) fn reader(path: &Path) -> Result<(Connection, i64), CatalogError> {
     require_file(path)?;
     require_access(path, Access::READ_OK)?;
@@ -71,7 +71,7 @@ pub(super) fn reader(path: &Path) -> Result<(Connection, i64), CatalogError> {
         Ok((db, kind))
     };
     let found = match connected(TO_WRITE) {
-        // A log cannot be made on a read-only mount or a full disk.
+        // A log cannot be created on a read-only mount or a full disk.
         Err(error) if needs_immutable(&error, path) => {
             let db = connect_immutable(path)?;
             let kind = identify(&db, path)?;
@@ -89,7 +89,7 @@ pub(super) fn reader(path: &Path) -> Result<(Connection, i64), CatalogError> {
     }
 }
 
-/// A catalog gets its name when it has its tables. So an empty file is one that lost everything.
+/// A catalog gets its name when it has its tables, so an empty file is a damaged catalog.
 pub(super) fn empty_file() -> CatalogError {
     CatalogError::Damaged("the file is empty".to_owned())
 }
@@ -114,18 +114,18 @@ pub(super) fn require_file(path: &Path) -> Result<(), CatalogError> {
     }
 }
 
-/// Checks that this user has access. SQLite would not say which file it cannot open, nor why.
+/// Checks that this user has access. SQLite would say neither which file it cannot open nor why.
 pub(super) fn require_access(path: &Path, access: Access) -> Result<(), CatalogError> {
     match accessat(CWD, path, access, AtFlags::EACCESS) {
         Err(error @ (Errno::ACCESS | Errno::PERM | Errno::ROFS)) => {
             Err(CatalogError::io(path)(error.into()))
         }
-        // Other errors show when the file is opened.
+        // Other errors appear when the file is opened.
         Ok(()) | Err(_) => Ok(()),
     }
 }
 
-/// Checks that the file has one name: SQLite's log belongs to a name.
+/// Checks that the file has one name, because SQLite's log belongs to a name.
 pub(super) fn require_one_name(path: &Path) -> Result<(), CatalogError> {
     match fs::metadata(path) {
         Ok(metadata) if metadata.nlink() > 1 => Err(CatalogError::SeveralLinks(path.to_owned())),
@@ -133,14 +133,14 @@ pub(super) fn require_one_name(path: &Path) -> Result<(), CatalogError> {
     }
 }
 
-/// Connects, with the settings of every connection. Whether the file is a database shows when its
-/// first page is read.
+/// Connects with the settings of every connection. Reading the first page shows whether the file is
+/// a database.
 fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, CatalogError> {
     let connected = || -> rusqlite::Result<Connection> {
         let db = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_EXRESCODE)?;
         db.busy_timeout(PATIENCE)?;
-        // Without it SQLite may prepare a statement again whenever another value is bound, which
-        // takes ten times as long as a look-up.
+        // Otherwise SQLite may prepare a statement again when a value is bound, which takes ten
+        // times as long as a look-up.
         db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
         db.pragma_update(None, "mmap_size", 0)?;
         db.pragma_update(None, "cache_size", -CACHE)?;
@@ -159,14 +159,14 @@ fn not_a_catalog(error: rusqlite::Error, path: &Path) -> CatalogError {
     }
 }
 
-/// Whether a log cannot be made, and there is none that would have to be read.
+/// Returns whether a log cannot be created, and no existing log must be read.
 fn needs_immutable(error: &CatalogError, path: &Path) -> bool {
     let is_refused = match error {
         CatalogError::Sqlite(error) => {
             let code = error.sqlite_error_code();
             matches!(code, Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly))
         }
-        // A process that writes has made it.
+        // A writing process has created it.
         CatalogError::Full => !Lock::is_held(path),
         _ => false,
     };
@@ -193,7 +193,7 @@ fn connect_immutable(path: &Path) -> Result<Connection, CatalogError> {
     connect(Path::new(&(uri + "?immutable=1")), flags)
 }
 
-/// The value of a key in the table `meta`.
+/// Returns the value of a key in the table `meta`.
 pub(crate) fn get(db: &Connection, key: &str) -> Result<Option<Vec<u8>>, CatalogError> {
     let sql = format!("SELECT {} FROM meta t WHERE key = ?1", META.select("t"));
     let found = db.query_row(&sql, [key], |row| Ok((META.verify(row, 0), row.get(1)?)));

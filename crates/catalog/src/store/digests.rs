@@ -1,11 +1,11 @@
-//! Digests as a row holds them: a set of algorithms, and the digests one after another.
+//! Digests in rows: a set of algorithms, and the digests one after the other.
 
 use lanesum_list::{Algorithm, Algorithms, Digest, Digests};
 
 use crate::CatalogError;
 
-/// The bit of each algorithm. It must never change, because catalogs have it. Digests are stored in
-/// the order of the bits.
+/// The bit of each algorithm, which is stored in catalogs and must never change. Digests are stored
+/// in the order of the bits.
 const BITS: &[(u8, Algorithm)] = &[
     (0, Algorithm::Md5),
     (1, Algorithm::Sha1),
@@ -22,10 +22,10 @@ const BITS: &[(u8, Algorithm)] = &[
     (12, Algorithm::Crc64Nvme),
 ];
 
-/// The number of a set.
+/// Returns the number of a set.
 ///
 /// # Errors
-/// An algorithm takes a key.
+/// An algorithm needs a key.
 pub(crate) fn number_of(algorithms: Algorithms) -> Result<i64, CatalogError> {
     let bit = |algorithm| {
         let known = BITS.iter().find(|(_, known)| *known == algorithm);
@@ -34,7 +34,7 @@ pub(crate) fn number_of(algorithms: Algorithms) -> Result<i64, CatalogError> {
     algorithms.iter().try_fold(0, |number, algorithm| Ok(number | bit(algorithm)?))
 }
 
-/// The set of a number; `None` if there is none.
+/// Returns the set with a number, or `None` for an invalid number.
 pub(crate) fn set_of(number: i64) -> Option<Algorithms> {
     const KNOWN: i64 = (1 << BITS.len()) - 1;
     let bits = BITS.iter().filter(|(bit, _)| number & 1 << bit != 0);
@@ -42,10 +42,10 @@ pub(crate) fn set_of(number: i64) -> Option<Algorithms> {
     (number != 0 && number & !KNOWN == 0).then_some(set)
 }
 
-/// Digests as they are stored.
+/// Returns digests in stored form.
 ///
 /// # Errors
-/// An algorithm takes a key.
+/// An algorithm needs a key.
 pub(crate) fn encode(digests: &Digests) -> Result<(i64, Vec<u8>), CatalogError> {
     let number = number_of(digests.iter().map(Digest::algorithm).collect())?;
     let mut bytes = Vec::new();
@@ -56,12 +56,12 @@ pub(crate) fn encode(digests: &Digests) -> Result<(i64, Vec<u8>), CatalogError> 
     Ok((number, bytes))
 }
 
-/// The same, also for no digests.
+/// The same, also for an empty list.
 pub(crate) fn encode_any(digests: &Digests) -> Result<(i64, Vec<u8>), CatalogError> {
     if digests.is_empty() { Ok((0, Vec::new())) } else { encode(digests) }
 }
 
-/// The digests that [`encode_any`] stored; `None` if it did not.
+/// Returns the digests that [`encode_any`] stored, or `None` for other bytes.
 pub(crate) fn decode_any(number: i64, bytes: &[u8]) -> Option<Digests> {
     if number == 0 && bytes.is_empty() {
         return Some(Digests::default());
@@ -69,7 +69,7 @@ pub(crate) fn decode_any(number: i64, bytes: &[u8]) -> Option<Digests> {
     decode(number, bytes)
 }
 
-/// The digests that [`encode`] stored; `None` if it did not.
+/// Returns the digests that [`encode`] stored, or `None` for other bytes.
 pub(crate) fn decode(number: i64, mut bytes: &[u8]) -> Option<Digests> {
     let set = set_of(number)?;
     let mut digests = Digests::default();
@@ -81,7 +81,7 @@ pub(crate) fn decode(number: i64, mut bytes: &[u8]) -> Option<Digests> {
     bytes.is_empty().then_some(digests)
 }
 
-/// The algorithms of these digests.
+/// Returns the algorithms of these digests.
 pub(crate) fn algorithms(digests: &Digests) -> Algorithms {
     digests.iter().map(Digest::algorithm).collect()
 }

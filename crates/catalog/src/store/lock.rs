@@ -1,7 +1,7 @@
-//! The lock of a catalog: one process at a time writes, and others learn which one.
+//! The lock of a catalog: one process at a time writes, and others see which one.
 //!
-//! It is on a file beside the catalog. To close a descriptor of the catalog itself would drop
-//! SQLite's locks on it.
+//! The lock is on a separate file. Closing a descriptor of the catalog itself would drop SQLite's
+//! locks on it.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -17,7 +17,7 @@ use rustix::process::{Gid, Uid};
 use super::private::make_private;
 use crate::CatalogError;
 
-/// A lock that is held as long as this value, or the process, lives.
+/// A lock that exists as long as this value, or the process.
 #[derive(Debug)]
 pub(crate) struct Lock {
     _file: File,
@@ -30,7 +30,7 @@ pub(crate) fn path(catalog: &Path) -> PathBuf {
     name.into()
 }
 
-/// The file of a lock, which is made where there is none.
+/// Opens or creates the lock file.
 fn open(path: &Path) -> io::Result<File> {
     match make_private(path) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
@@ -40,8 +40,8 @@ fn open(path: &Path) -> io::Result<File> {
     }
 }
 
-/// The file of a lock that exists. Since it is written to, it must not be a link, have other names,
-/// or be anything but a lock.
+/// Opens an existing lock file. It will be written to, so it must not be a link, have other names,
+/// or be any other file.
 fn open_there(path: &Path, access: OFlags) -> io::Result<File> {
     let flags = access | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let no_lock = || io::Error::other("not the lock file of a catalog");
@@ -60,7 +60,7 @@ fn open_there(path: &Path, access: OFlags) -> io::Result<File> {
     if HOLDER.starts_with(&words) { Ok(file) } else { Err(no_lock()) }
 }
 
-/// Lets the catalog's owner take a lock that the user root made.
+/// Lets the catalog's owner take a lock that root created.
 fn give_to_owner(file: &File, catalog: &Path) {
     if let (Ok(lock), Ok(owner)) = (file.metadata(), catalog.metadata())
         && rustix::process::geteuid().is_root()
@@ -76,17 +76,17 @@ fn give_to_owner(file: &File, catalog: &Path) {
 const HOLDER: &[u8] = b"process ";
 
 impl Lock {
-    /// Whether a process has the lock. This takes a shared lock for a moment, and
-    /// [`take`](Self::take) waits for that.
+    /// Returns whether a process has the lock. Takes a shared lock for a moment, for which
+    /// [`take`](Self::take) waits.
     pub(crate) fn is_held(catalog: &Path) -> bool {
         let Ok(file) = open_there(&path(catalog), OFlags::RDONLY) else { return false };
         matches!(flock(&file, FlockOperation::NonBlockingLockShared), Err(Errno::WOULDBLOCK))
     }
 
-    /// Takes the lock without waiting. `verb` is what other processes see as its purpose.
+    /// Takes the lock without waiting. Other processes see `verb` as its purpose.
     ///
     /// # Errors
-    /// [`CatalogError::Locked`] names the holder; and the system's.
+    /// [`CatalogError::Locked`] with the holder, and errors of the system.
     pub(crate) fn take(catalog: &Path, verb: &str) -> Result<Self, CatalogError> {
         let path = path(catalog);
         let mut file = open(&path).map_err(CatalogError::io(&path))?;
@@ -96,14 +96,14 @@ impl Lock {
             if taken != Err(Errno::WOULDBLOCK) {
                 break;
             }
-            // Perhaps a process only looks whether it is held.
+            // Another process may only be checking it.
             std::thread::sleep(Duration::from_millis(5));
             taken = flock(&file, FlockOperation::NonBlockingLockExclusive);
         }
         match taken {
             Ok(()) => {}
             Err(Errno::WOULDBLOCK) => {
-                // The text is for people, so a part of it is enough.
+                // The text is for people, so a truncated one is enough.
                 let mut holder = String::new();
                 let _ = file.take(100).read_to_string(&mut holder);
                 let holder =
@@ -117,7 +117,7 @@ impl Lock {
             .set_len(0)
             .and_then(|()| file.rewind())
             .and_then(|()| file.write_all(words.as_bytes()));
-        // On a full disk the lock is held without a text.
+        // On a full disk the lock has no text.
         drop(written);
         Ok(Self { _file: file })
     }

@@ -1,4 +1,4 @@
-//! What the last scan found without a record of its own.
+//! The entries of the last scan without a record of their own.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ use super::table::PENDING;
 use crate::CatalogError;
 use crate::model::{Class, Reason, Stat};
 
-/// The rows of a root, in the order in which they were written.
+/// Returns the rows of a root in the order of writing.
 pub(crate) fn pending_of(db: &Connection, root: i64) -> Result<Vec<PendingRow>, CatalogError> {
     PENDING.query(db, "WHERE root = ?1 ORDER BY id", [root], |row| {
         let unknown = || CatalogError::Damaged("a pending row has an unknown class".to_owned());
@@ -30,7 +30,7 @@ pub(crate) fn pending_of(db: &Connection, root: i64) -> Result<Vec<PendingRow>, 
     })
 }
 
-/// By record, where an earlier run found its file, and what that looked like.
+/// For each record, the file that an earlier run found, and the state of that file.
 pub(crate) fn found_at(
     db: &Connection,
     root: i64,

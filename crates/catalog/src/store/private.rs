@@ -6,14 +6,14 @@ use std::io;
 use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
-/// The path with this text appended.
+/// Returns the path with this text appended.
 pub(crate) fn beside(path: &Path, end: &str) -> PathBuf {
     let mut name = OsString::from(path);
     name.push(end);
     name.into()
 }
 
-/// Makes a file that only its owner may read and write, whatever the umask.
+/// Creates a file that only its owner may read and write, regardless of the umask.
 pub(crate) fn make_private(path: &Path) -> io::Result<File> {
     let file = File::options().read(true).write(true).create_new(true).mode(0o600).open(path)?;
     file.set_permissions(fs::Permissions::from_mode(0o600))?;

@@ -1,9 +1,9 @@
-//! The files of a root, in byte order of their whole paths: the order in which a walk finds them.
+//! The files of a root in byte order of their full paths, the order in which a walk finds them.
 //!
 //! Paths of directories end in `/`, so in byte order a directory comes when a walk would enter it.
-//! The directories on the way to the current one are a stack, each with the rest of its files; a
-//! file comes before the next directory if its path does. Rows are read in pages, so that no read
-//! transaction lasts: while one does, the log cannot shrink.
+//! The directories on the current path are a stack, each with the rest of its files. A file comes
+//! before the next directory if its path does. Rows are read in pages, so that no read transaction
+//! is long: the log cannot shrink during one.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -19,21 +19,21 @@ use super::table::{DIRECTORY, FILE, STATE};
 use crate::CatalogError;
 use crate::model::{Class, Reason, Stat};
 
-/// Rows of a page.
+/// The number of rows of a page.
 const PAGE: i64 = 10_000;
-/// States that are gathered.
+/// The number of states that are collected.
 const GATHERED: usize = 4096;
 
 /// A record.
 #[derive(Clone, Debug)]
 pub(crate) struct File {
     pub(crate) id: i64,
-    /// The path of its directory below the root, with its slash; empty for the root itself.
+    /// The path of its directory below the root, with a slash; empty for the root itself.
     pub(crate) directory: Arc<[u8]>,
     pub(crate) name: Box<[u8]>,
-    /// Size and modification time of the recorded content; change time and inode as last seen.
+    /// Size and modification time of the recorded content, and the last change time and inode.
     pub(crate) stat: Stat,
-    /// Whether a write after the recorded read would have changed the modification time.
+    /// Whether any write after the recorded read would have changed the modification time.
     pub(crate) is_settled: bool,
     pub(crate) digests: Digests,
 }
@@ -44,7 +44,7 @@ impl File {
         [&self.directory, &*self.name].concat()
     }
 
-    /// A row of `FILE`, from this column on.
+    /// Reads a row of `FILE`, from this column on.
     pub(crate) fn read(
         row: &Row<'_>,
         first: usize,
@@ -73,7 +73,7 @@ impl File {
     }
 }
 
-/// How a record stands.
+/// The state of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct State {
     pub(crate) id: i64,
@@ -82,7 +82,7 @@ pub(crate) struct State {
     pub(crate) verified: i64,
     pub(crate) class: Class,
     pub(crate) reason: Option<Reason>,
-    /// Since when, in seconds since 1970; 0 for a file that is ok.
+    /// The start of the class in seconds since 1970, or 0 for a file that is ok.
     pub(crate) since: i64,
 }
 
@@ -117,7 +117,7 @@ impl State {
         })
     }
 
-    /// That of a record.
+    /// Returns the state of a record.
     pub(crate) fn find(db: &Connection, id: i64) -> Result<Option<Self>, CatalogError> {
         let sql = format!("SELECT {} FROM state t WHERE id = ?1", STATE.select("t"));
         let mut statement = db.prepare_cached(&sql)?;
@@ -125,11 +125,11 @@ impl State {
         rows.next()?.map(|row| Self::read(row, 0)).transpose()
     }
 
-    /// Those of a root that are not ok, by their ids.
+    /// Returns the states of a root that are not ok, by file ids.
     pub(crate) fn not_ok(db: &Connection, root: i64) -> Result<HashMap<i64, Self>, CatalogError> {
         let mut states = HashMap::new();
-        // SQLite must not leave the others out: a flipped bit would make one of them ok, and its
-        // seal would not be looked at.
+        // SQLite must not filter the rows: a flipped bit could make a row ok, and its seal would
+        // not be checked.
         Self::for_each(db, |state| {
             if state.root == root && !state.is_ok() {
                 states.insert(state.id, state);
@@ -139,8 +139,8 @@ impl State {
         Ok(states)
     }
 
-    /// Every state, by the ids of the files. SQLite calls a function with each row, which says when
-    /// it has many: to go on from row to row, and to ask for each column, takes longer.
+    /// Calls a function with every state, by file ids. SQLite collects many rows for each call,
+    /// because stepping through rows and columns takes longer.
     pub(crate) fn for_each(
         db: &Connection,
         mut take: impl FnMut(Self) -> Result<(), CatalogError>,
@@ -173,17 +173,17 @@ impl State {
     }
 }
 
-/// States that SQLite gave one after the other.
+/// States that SQLite returned, in order.
 #[derive(Default)]
 struct Gathered {
     states: Vec<State>,
     last: i64,
-    /// Why the one behind these is none.
+    /// The reason why the next one is invalid.
     error: Option<CatalogError>,
 }
 
 impl Gathered {
-    /// Adds a row with its seal; whether the gathered ones are to be taken.
+    /// Adds a row with its seal. Returns whether the collected ones must be taken.
     fn add(&mut self, values: [ValueRef<'_>; 6], seal: ValueRef<'_>) -> bool {
         match STATE.require_seal(&values, seal).and_then(|()| State::of(values)) {
             Ok(state) if state.id <= self.last => {
@@ -210,22 +210,22 @@ pub(crate) struct Files<'db> {
     root: i64,
     file_sql: String,
     directories: VecDeque<(i64, Arc<[u8]>)>,
-    /// The path of the last directory that was read, until there are no more.
+    /// The path of the last directory that was read, or none at the end.
     last: Option<Vec<u8>>,
     is_first: bool,
     open: Vec<Open>,
-    /// Files so far.
+    /// The number of files so far.
     seen: i64,
-    /// The catalog's version when the first was read: these are all only if it is still that.
+    /// The catalog's version at the first file. The result is complete only if it stays the same.
     version: Option<i64>,
 }
 
-/// A directory on the way to the current one.
+/// A directory of the current path.
 struct Open {
     id: i64,
     path: Arc<[u8]>,
     files: vec::IntoIter<File>,
-    /// The last name of a full page: more may follow.
+    /// The last name of a full page, after which more may follow.
     last: Option<Box<[u8]>>,
 }
 
@@ -248,10 +248,10 @@ impl<'db> Files<'db> {
         }
     }
 
-    /// The next file.
+    /// Returns the next file.
     ///
     /// # Errors
-    /// At the end, that the root has others: an index that is not right leads past them.
+    /// At the end, if the root has more files, because an index is damaged.
     pub(crate) fn next(&mut self) -> Result<Option<File>, CatalogError> {
         if self.version.is_none() {
             self.version = Some(self.version()?);
@@ -261,7 +261,7 @@ impl<'db> Files<'db> {
         if next.is_none() && self.version == Some(self.version()?) {
             let sql = "SELECT count(*) FROM state WHERE root = ?1";
             let files: i64 = self.db.query_row(sql, [self.root], |row| row.get(0))?;
-            // Somebody may have written between the two.
+            // Another process may have written between the two.
             if files != self.seen && self.version == Some(self.version()?) {
                 let what =
                     format!("the indices find {} of {files} files of a directory", self.seen);
@@ -271,7 +271,7 @@ impl<'db> Files<'db> {
         Ok(next)
     }
 
-    /// Another number after another connection wrote.
+    /// The number changes when another connection writes.
     fn version(&self) -> rusqlite::Result<i64> {
         self.db.query_row("PRAGMA data_version", [], |row| row.get(0))
     }
@@ -308,7 +308,7 @@ impl<'db> Files<'db> {
         Ok(())
     }
 
-    /// The files of a directory behind a name; and the last one's name, if there may be more.
+    /// Returns the files of a directory after a name, and the last name if there may be more.
     #[expect(clippy::type_complexity, reason = "it is taken apart at once")]
     fn page(
         &self,
@@ -346,7 +346,7 @@ impl<'db> Files<'db> {
             return Ok(());
         }
         let Some(last) = &self.last else { return Ok(()) };
-        // The root itself has no name, and nothing is behind it that is not longer.
+        // The root itself has no name, and all paths below it are longer.
         let behind = if self.is_first { ">=" } else { ">" };
         let which = format!("WHERE root = ?1 AND path {behind} ?2 ORDER BY path LIMIT {PAGE}");
         let page = DIRECTORY.query(self.db, &which, (self.root, last), |row| {
@@ -382,8 +382,8 @@ impl Finder {
         &self.db
     }
 
-    /// The file of this id, if it is there still. One that is forgotten has no state either; where
-    /// there is one, a search for the file was led astray.
+    /// Returns the file with this id, if it still exists. A forgotten file has no state either. If
+    /// there is a state, an index is damaged.
     pub(crate) fn find(&mut self, id: i64) -> Result<Option<File>, CatalogError> {
         let Self { db, sql, directories } = self;
         let mut statement = db.prepare_cached(sql)?;
@@ -406,7 +406,7 @@ impl Finder {
         File::read(row, 0, &path).map(Some)
     }
 
-    /// The files of these ids that are there still, looked up at one moment.
+    /// Returns the files with these ids that still exist, in one transaction.
     pub(crate) fn find_all(&mut self, ids: &[i64]) -> Result<Vec<File>, CatalogError> {
         self.db.execute_batch("BEGIN")?;
         let found = ids.iter().filter_map(|&id| self.find(id).transpose()).collect();
@@ -415,14 +415,14 @@ impl Finder {
     }
 }
 
-/// The path of a directory.
+/// Returns the path of a directory.
 fn directory_path(db: &Connection, id: i64) -> Result<Arc<[u8]>, CatalogError> {
     let path = DIRECTORY.find(db, id, |row| Ok(row.get::<_, Vec<u8>>(2)?))?;
     let what = || format!("directory {id} is missing, but has files");
     path.map(Into::into).ok_or_else(|| CatalogError::Damaged(what()))
 }
 
-/// The file at a path below a root.
+/// Returns the file at a path below a root.
 pub(crate) fn at(db: &Connection, root: i64, path: &[u8]) -> Result<Option<File>, CatalogError> {
     let (directory, name) = split(path);
     let columns = FILE.select("t");
@@ -438,8 +438,8 @@ pub(crate) fn at(db: &Connection, root: i64, path: &[u8]) -> Result<Option<File>
     }
 }
 
-/// The ids of the record at a path of a root, and of all records below it; an empty path is the
-/// root.
+/// Returns the ids of the record at a path of a root, and of all records below it. An empty path is
+/// the root.
 pub(crate) fn below(db: &Connection, root: i64, path: &[u8]) -> Result<Vec<i64>, CatalogError> {
     let mut ids: Vec<i64> = at(db, root, path)?.into_iter().map(|file| file.id).collect();
     let (from, to) = if path.is_empty() {
@@ -458,7 +458,7 @@ pub(crate) fn below(db: &Connection, root: i64, path: &[u8]) -> Result<Vec<i64>,
     Ok(ids)
 }
 
-/// The records with this inode, in all roots, with the id of the root of each.
+/// Returns the records with this inode in all roots, with the ids of the roots.
 pub(crate) fn with_inode(db: &Connection, inode: i64) -> Result<Vec<(i64, File)>, CatalogError> {
     let sql = format!(
         "SELECT {}, d.root FROM file t JOIN directory d ON d.id = t.directory WHERE t.inode = ?1 \
@@ -475,7 +475,7 @@ pub(crate) fn with_inode(db: &Connection, inode: i64) -> Result<Vec<(i64, File)>
     Ok(found)
 }
 
-/// A path as its directory, with the slash, and its name there.
+/// Splits a path into its directory, with the slash, and its name.
 pub(crate) fn split(path: &[u8]) -> (&[u8], &[u8]) {
     let slash = path.iter().rposition(|&byte| byte == b'/');
     path.split_at(slash.map_or(0, |slash| slash + 1))

@@ -8,7 +8,7 @@ use super::table::{RUN, int, or_null, text};
 use crate::CatalogError;
 use crate::model::Class;
 
-/// A run over one root, as it is stored.
+/// A run over one root, as stored.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RunRow {
     pub(crate) id: i64,
@@ -18,22 +18,22 @@ pub(crate) struct RunRow {
     pub(crate) started: i64,
     pub(crate) ended: Option<i64>,
     pub(crate) outcome: i64,
-    /// Files that were read.
+    /// The number of files read.
     pub(crate) files: i64,
-    /// Bytes that were read, also of files that were not read to their end.
+    /// The number of bytes read, including files that were not read completely.
     pub(crate) bytes: i64,
-    /// Of these, the part that counts against a day's budget: files that were ok and are.
+    /// The part that uses the day's budget: files that were and are ok.
     pub(crate) spent: i64,
     pub(crate) counts: BTreeMap<Class, u64>,
 }
 
 impl RunRow {
-    /// The number of the next run. No number is ever left out.
+    /// Returns the number of the next run. Numbers have no gaps.
     pub(crate) fn next_id(db: &Connection) -> Result<i64, CatalogError> {
         Ok(Self::last_id(db)? + 1)
     }
 
-    /// The number of the last run; 0 where there was none.
+    /// Returns the number of the last run, or 0 without runs.
     pub(crate) fn last_id(db: &Connection) -> Result<i64, CatalogError> {
         Ok(db.query_row("SELECT coalesce(max(id), 0) FROM run", [], |row| row.get(0))?)
     }
@@ -47,7 +47,7 @@ impl RunRow {
         RUN.put(db, &row)
     }
 
-    /// The runs that the end of a statement chooses, in its order.
+    /// Returns the runs that the end of a statement selects, in its order.
     pub(crate) fn query(
         db: &Connection,
         which: &str,
@@ -56,7 +56,7 @@ impl RunRow {
         RUN.query(db, which, parameters, Self::read)
     }
 
-    /// The run of this number.
+    /// Returns the run with this number.
     pub(crate) fn find(db: &Connection, id: i64) -> Result<Option<Self>, CatalogError> {
         RUN.find(db, id, Self::read)
     }
@@ -84,9 +84,9 @@ impl RunRow {
         })
     }
 
-    /// The newest run of a root that `is_it` chooses. The runs of other roots since then are
-    /// verified, too: with a flipped bit one of them would be this root's, and an older run would
-    /// stand for it.
+    /// Returns the newest run of a root that `is_it` accepts. Also verifies the later runs of other
+    /// roots: a flipped bit could have moved this root's run to another root, and an older run
+    /// would be returned.
     pub(crate) fn last(
         db: &Connection,
         root: i64,

@@ -4,20 +4,20 @@ use rusqlite::{Connection, TransactionBehavior};
 
 use crate::CatalogError;
 
-/// `LnSu`, which marks a database as a catalog.
+/// `LnSu`, which identifies a database as a catalog.
 pub(crate) const APPLICATION: i64 = 0x4C6E_5375;
 
 /// The version of these tables.
 pub(crate) const VERSION: i64 = 1;
 
-/// State lives in columns; `event` is a log that no decision reads.
+/// State is stored in columns. `event` is a log that no decision reads.
 ///
-/// `state` is a table of its own, so that a verification of all files writes a sixth of the pages.
-/// Paths of directories are relative to their root and end in `/`, so they sort in the order of a
-/// walk. That of the root itself is empty. A change time is stored as its distance from the
-/// modification time, which is short for a file that was written in place. `found` has the content
-/// that was read at the path of a damaged or edited file. `pending` has new and moved files of the
-/// last scan.
+/// `state` is a separate table, so that a verification of all files writes only a sixth of the
+/// pages. Paths of directories are relative to their root and end in `/`, so they sort in the order
+/// of a walk. The path of the root itself is empty. A change time is stored as its distance from
+/// the modification time, which is short for a file that was written in place. `found` has the
+/// content that was read at the path of a damaged or edited file. `pending` has new and moved files
+/// of the last scan.
 pub(crate) const TABLES: &str = "
 CREATE TABLE meta(key TEXT PRIMARY KEY, value BLOB NOT NULL, seal INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 CREATE TABLE root(id INTEGER PRIMARY KEY, path BLOB NOT NULL UNIQUE, volume TEXT NOT NULL,
@@ -91,10 +91,10 @@ pub(crate) fn kind(db: &Connection) -> rusqlite::Result<Kind> {
     })
 }
 
-/// Makes the tables in an empty file.
+/// Creates the tables in an empty file.
 ///
 /// # Errors
-/// SQLite's. The file stays empty then.
+/// Errors of SQLite. The file stays empty then.
 pub(crate) fn make(db: &mut Connection) -> Result<(), CatalogError> {
     let transaction = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
     transaction.execute_batch(TABLES)?;

@@ -6,7 +6,7 @@
 
 use rusqlite::types::ValueRef;
 
-/// The seal of these values, in the order of the table's columns.
+/// Returns the seal of these values, in the order of the table's columns.
 pub(crate) fn of<'v>(table: u8, values: impl IntoIterator<Item = ValueRef<'v>>) -> i64 {
     let mut sealer = Sealer { crc: 0, length: 0, buffer: [0; 256] };
     sealer.push(&[table]);
@@ -19,11 +19,11 @@ pub(crate) fn of<'v>(table: u8, values: impl IntoIterator<Item = ValueRef<'v>>) 
             ValueRef::Blob(bytes) => sealer.bytes(b'b', bytes),
         }
     }
-    // As a signed number: half of those above 2^31 would take two bytes more in a row.
+    // As a signed number, because a row would need two more bytes for half of the unsigned ones.
     i64::from(sealer.finish().cast_signed())
 }
 
-/// Gathers short values, because the CRC of a few bytes takes as long as that of a hundred.
+/// Collects short values, because the CRC of a few bytes takes as long as that of a hundred.
 struct Sealer {
     crc: u32,
     length: usize,
@@ -36,7 +36,7 @@ impl Sealer {
         self.push(bytes);
     }
 
-    /// Most values of most rows are numbers: nine bytes at once, in place.
+    /// Most values are numbers: nine bytes at once.
     #[inline]
     fn number(&mut self, kind: u8, bytes: [u8; 8]) {
         if let Some([first, rest @ ..]) = self.buffer[self.length..].first_chunk_mut::<9>() {

@@ -14,7 +14,7 @@ pub(crate) struct Table {
     /// The first byte that its seals cover.
     number: u8,
     pub(crate) name: &'static str,
-    /// All columns but the seal, the key first.
+    /// All columns except the seal, the key first.
     pub(crate) columns: &'static [&'static str],
     put: OnceLock<String>,
 }
@@ -57,8 +57,8 @@ tables! {
 const MOST: usize = 19;
 
 impl Table {
-    /// The rows that the end of a statement chooses, as `read` has them: its columns are those of
-    /// the table, which it may call `t`, and each row is held against its seal.
+    /// Returns the rows that the end of a statement selects, converted by `read`. Its columns are
+    /// those of the table, whose alias is `t`. Each row is compared with its seal.
     ///
     /// # Errors
     /// As of [`verify`](Self::verify).
@@ -80,7 +80,7 @@ impl Table {
         Ok(found)
     }
 
-    /// The same of the one row that has this key.
+    /// Returns the same for the row with this key.
     pub(crate) fn find<T>(
         &self,
         db: &Connection,
@@ -90,7 +90,7 @@ impl Table {
         Ok(self.query(db, &format!("WHERE {} = ?1", self.columns[0]), [key], read)?.pop())
     }
 
-    /// Inserts a row, or replaces the one that has its key.
+    /// Inserts a row, or replaces the one with its key.
     pub(crate) fn put(
         &'static self,
         db: &Connection,
@@ -99,13 +99,13 @@ impl Table {
         self.putter(db)?.put(values)
     }
 
-    /// The same for many rows: the statement is looked up once.
+    /// The same for many rows, with one look-up of the statement.
     pub(crate) fn putter<'db>(&'static self, db: &'db Connection) -> rusqlite::Result<Putter<'db>> {
         let statement = db.prepare_cached(self.put.get_or_init(|| self.put_sql()))?;
         Ok(Putter { table: self, statement, rows: 1, bound: 0 })
     }
 
-    /// Inserts rows with new keys, this many at once. Rows that do not fill a group are not
+    /// Inserts rows with new keys, this many at once. Remaining rows of an incomplete group are not
     /// inserted.
     pub(crate) fn inserter<'db>(
         &'static self,
@@ -134,12 +134,12 @@ impl Table {
     /// Verifies a row: all columns of the table, then `seal`, from column `first` on.
     ///
     /// # Errors
-    /// [`CatalogError::Damaged`] names the table and the row.
+    /// [`CatalogError::Damaged`] with the table and the row.
     pub(crate) fn verify(&self, row: &Row<'_>, first: usize) -> Result<(), CatalogError> {
         self.verified::<MOST>(row, first).map(drop)
     }
 
-    /// The same. Returns the values of the columns, and NULL after them.
+    /// The same. Returns the values of the columns, padded with NULL.
     pub(crate) fn verified<'r, const COLUMNS: usize>(
         &self,
         row: &'r Row<'_>,
@@ -185,7 +185,7 @@ impl Table {
 pub(crate) struct Putter<'db> {
     table: &'static Table,
     statement: CachedStatement<'db>,
-    /// Rows that it writes at once, and those of them that are bound.
+    /// The number of rows that it writes at once, and of those that are bound.
     rows: usize,
     bound: usize,
 }
