@@ -94,8 +94,12 @@ fn of_written(written: &Written) -> String {
     let way = match written {
         Written::Apart => "unicodedata.normalize(\"NFC\", name)".to_owned(),
         Written::InOne => "unicodedata.normalize(\"NFD\", name)".to_owned(),
-        Written::Latin1 => "os.fsencode(name).decode(\"latin-1\")".to_owned(),
-        Written::Utf8 => "name.encode(\"latin-1\")".to_owned(),
+        Written::Encoded(page) => {
+            format!("os.fsencode(name).decode(\"{}\")", page.iconv().to_lowercase())
+        }
+        Written::Utf8(page) => format!("name.encode(\"{}\")", page.iconv().to_lowercase()),
+        Written::Blanks => "name.strip()".to_owned(),
+        Written::Case(file) => format!("{:?}", String::from_utf8_lossy(file)),
         Written::OfWindows(before) => {
             let before = String::from_utf8_lossy(before);
             let slashes = "name.replace(\"\\\\\", \"/\")";

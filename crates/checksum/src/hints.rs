@@ -3,6 +3,8 @@
 //! A hint names options of the command line or arguments of Python. [`Says`] holds these names. The
 //! caller puts a [`Hint`] into words.
 
+mod written;
+
 use std::cell::RefCell;
 use std::ffi::OsStr;
 use std::fs::File;
@@ -12,10 +14,12 @@ use std::path::{Path, PathBuf};
 
 use lanesum_list::Dialect;
 use memchr::memmem;
-use unicode_normalization::UnicodeNormalization as _;
 
 use crate::Algorithm;
 use crate::check::{List, Tally};
+
+pub use written::{CodePage, Written};
+use written::{in_case, without_which_it_is};
 
 /// The names of options or arguments in hints.
 #[derive(Clone, Copy, Debug)]
@@ -95,11 +99,21 @@ impl Says {
             let hint = "if the store encrypts with KMS or customer keys, its ETags prove nothing";
             doubts.push(Doubt { words: "no ETag matches".to_owned(), hint: hint.to_owned() });
         }
+        if is_of_dvc(list) && tally.mismatched > 0 {
+            let hint = "if DVC 2 made the list, `dvc status` compares text files with LF for CR LF";
+            doubts
+                .push(Doubt { words: "some MD5s do not match".to_owned(), hint: hint.to_owned() });
+        }
         let untagged = tally.untagged.doubtful();
         let others = untagged.iter().filter(|_| !is_told);
         doubts.extend(others.filter_map(|it| self.of_untagged(list, dialect, it, has_key)));
         doubts
     }
+}
+
+/// Returns whether a list has the name of one of DVC's lists of a directory.
+fn is_of_dvc(list: &List) -> bool {
+    matches!(list, List::Path(path) if path.extension().is_some_and(|it| it == "dir"))
 }
 
 /// Returns whether the name of a list contains its algorithm: `MD5SUMS`, `photos.md5`.
@@ -159,76 +173,6 @@ pub fn is_of_windows(name: &[u8]) -> bool {
     name.contains(&b'\\') && !name.contains(&b'/')
 }
 
-/// How a name in a list differs from the name of an existing file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Written {
-    /// The name is decomposed Unicode, as on macOS, and the file name is composed.
-    Apart,
-    /// The reverse.
-    InOne,
-    /// The name is in Latin-1, and the file name is in UTF-8.
-    Latin1,
-    /// The reverse.
-    Utf8,
-    /// The name has backslashes. It may have a drive and directories that the file name lacks; the
-    /// field holds these, with slashes.
-    OfWindows(Vec<u8>),
-}
-
-impl Written {
-    /// Returns how a missing name differs from an existing file, if it does.
-    pub fn of(name: &[u8], is_there: impl Fn(&Path) -> bool) -> Option<Self> {
-        let is_called =
-            |other: &[u8]| other != name && is_there(Path::new(OsStr::from_bytes(other)));
-        if name.contains(&b'\\') {
-            let slashes: Vec<_> =
-                name.iter().map(|&byte| if byte == b'\\' { b'/' } else { byte }).collect();
-            if is_called(&slashes) {
-                return Some(Self::OfWindows(Vec::new()));
-            }
-            let has_drive =
-                matches!(*slashes, [drive, b':', b'/', ..] if drive.is_ascii_alphabetic());
-            let before = has_drive.then(|| without_which_it_is(&slashes, is_called)).flatten();
-            if let Some(before) = before {
-                return Some(Self::OfWindows(before.to_vec()));
-            }
-        }
-        if name.is_ascii() {
-            return None;
-        }
-        let Ok(text) = str::from_utf8(name) else {
-            let text: String = name.iter().copied().map(char::from).collect();
-            return is_called(text.as_bytes()).then_some(Self::Latin1);
-        };
-        if is_called(text.nfc().collect::<String>().as_bytes()) {
-            return Some(Self::Apart);
-        }
-        if is_called(text.nfd().collect::<String>().as_bytes()) {
-            return Some(Self::InOne);
-        }
-        let latin1 =
-            |text: &str| text.chars().map(|it| u8::try_from(it).ok()).collect::<Option<Vec<u8>>>();
-        let latin1 = latin1(text).or_else(|| latin1(&text.nfc().collect::<String>()));
-        latin1.is_some_and(|other| is_called(&other)).then_some(Self::Utf8)
-    }
-
-    /// Returns the text of the hint, without the prefix of [`Self::OfWindows`].
-    #[must_use]
-    pub const fn words(&self) -> &'static str {
-        match self {
-            Self::Apart => {
-                "names are in the Unicode form NFD (as on macOS), those of the files in NFC"
-            }
-            Self::InOne => {
-                "names are in the Unicode form NFC, those of the files in NFD (as on macOS)"
-            }
-            Self::Latin1 => "names are in Latin-1, those of the files in UTF-8",
-            Self::Utf8 => "names are in UTF-8, those of the files in Latin-1",
-            Self::OfWindows(_) => "names have backslashes, as on Windows",
-        }
-    }
-}
-
 /// Returns whether a list escapes names with a backslash, as GNU md5sum does: such a line starts
 /// with a backslash. Returns false for pipes, which can be read only once.
 #[must_use]
@@ -275,15 +219,6 @@ pub fn unknown_column(list: &List) -> Option<String> {
     titles.find(is_of_digests).map(str::to_owned)
 }
 
-/// Returns the leading directories of a name if the rest of the name exists.
-fn without_which_it_is(name: &[u8], is_there: impl Fn(&[u8]) -> bool) -> Option<&[u8]> {
-    let ends = name.iter().enumerate().filter(|&(place, &byte)| byte == b'/' && place > 0);
-    let mut prefixes = ends.map(|(place, _)| name.split_at(place + 1));
-    prefixes.find_map(|(prefix, rest)| {
-        (!rest.is_empty() && !rest.starts_with(b"/") && is_there(rest)).then_some(prefix)
-    })
-}
-
 /// A list, and the directory of its names if the caller has set one.
 #[derive(Clone, Copy, Debug)]
 pub struct Lookup<'a> {
@@ -316,6 +251,11 @@ impl<'a> Lookup<'a> {
             let written = Written::of(name, |path| {
                 path.as_os_str().as_bytes().clone_into(&mut file.borrow_mut());
                 is_in(folder, path)
+            });
+            let written = written.or_else(|| {
+                let found = in_case(folder.unwrap_or(Path::new(".")), name)?;
+                found.clone_into(&mut file.borrow_mut());
+                Some(Written::Case(found))
             })?;
             let (name, beside) = (name.to_owned(), beside.map(Path::to_owned));
             Some(Otherwise { name, written, file: file.into_inner(), beside })
@@ -356,6 +296,9 @@ struct Otherwise {
     beside: Option<PathBuf>,
 }
 
+/// The number of missing files whose other spellings are looked for.
+const MOST_TRIED: u64 = 100;
+
 /// The entries of a list whose files are missing.
 #[derive(Debug, Default)]
 pub struct NotFound {
@@ -376,7 +319,8 @@ impl NotFound {
     /// Records an entry. `told` is the directory that the list names.
     pub fn note(&mut self, name: &[u8], told: Option<&[u8]>, place: Lookup<'_>) {
         self.is_encoded |= is_encoded(name);
-        if self.written.is_none() {
+        // Each attempt may list directories.
+        if self.written.is_none() && self.count < MOST_TRIED {
             self.written = place.otherwise(name, told);
         }
         let behind_slash =
@@ -471,28 +415,6 @@ mod tests {
     #[test]
     fn windows_names_have_no_slash() {
         assert!(is_of_windows(b"a\\b") && !is_of_windows(b"a/b\\c") && !is_of_windows(b"a"));
-    }
-
-    #[test]
-    fn equivalent_spellings_of_a_name_are_found() {
-        let (apart, in_one, latin1) = ("a\u{308}", "\u{e4}", &b"\xe4"[..]);
-        for (name, file, written) in [
-            (apart.as_bytes(), in_one.as_bytes(), Some(Written::Apart)),
-            (in_one.as_bytes(), apart.as_bytes(), Some(Written::InOne)),
-            (latin1, in_one.as_bytes(), Some(Written::Latin1)),
-            (in_one.as_bytes(), latin1, Some(Written::Utf8)),
-            (apart.as_bytes(), latin1, Some(Written::Utf8)),
-            (in_one.as_bytes(), b"a", None),
-            (b"a", b"A", None),
-            (b"d\\x", b"d/x", Some(Written::OfWindows(Vec::new()))),
-            (b"a/d\\x", b"a/d/x", Some(Written::OfWindows(Vec::new()))),
-            (b"C:\\data\\x", b"data/x", Some(Written::OfWindows(b"C:/".into()))),
-            (b"C:\\data\\x", b"x", Some(Written::OfWindows(b"C:/data/".into()))),
-            (b"d\\x", b"x", None),
-        ] {
-            let is_there = |path: &Path| path.as_os_str().as_bytes() == file;
-            assert_eq!(Written::of(name, is_there), written, "{name:?}");
-        }
     }
 
     #[test]

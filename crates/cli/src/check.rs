@@ -349,6 +349,14 @@ impl<'a> Report<'a> {
                 self.unknown.insert(algorithm);
                 Ok(())
             }
+            Event::StandardInput => {
+                if io::stdin().is_terminal() && !self.args.status {
+                    let words = "has a line about standard input; waiting for its content";
+                    Problem::new(words, "Ctrl-D ends it, and Ctrl-C the check")
+                        .print(list.name(), console);
+                }
+                Ok(())
+            }
             Event::PartSize { part_size } => {
                 *self.part_sizes.entry(part_size).or_default() += 1;
                 Ok(())
@@ -416,7 +424,11 @@ impl<'a> Report<'a> {
         let has_name = mem::take(&mut self.has_name);
         if let Some(error) = error {
             self.bad_lists += 1;
-            let command = self.command().in_folder(self.place(list).folder());
+            let place = self.place(list);
+            if let Some(problem) = hints::of_nameless_utf16(place, error, &self.command()) {
+                return problem.print(list.name(), console);
+            }
+            let command = self.command().in_folder(place.folder());
             return hints::of_unread(list, error, &command).print(list.name(), console);
         }
         if !part_sizes.is_empty() && !self.args.status && !self.args.quiet {

@@ -2,7 +2,8 @@
 
 use std::error::Error;
 use std::ffi::OsStr;
-use std::io;
+use std::fs::File;
+use std::io::{self, Read as _};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
@@ -12,8 +13,9 @@ use lanesum_checksum::check::{List, ListError};
 use lanesum_checksum::hints::{Doubt, Hint, Lookup, NotFound, Says, Written, is_escaped};
 use lanesum_checksum::journal::JournalError;
 use lanesum_checksum::walk::Skip;
+use lanesum_list::Digest;
 use lanesum_list::formats::{CannotHold, Kind, Wrong};
-use lanesum_list::start::NotAList;
+use lanesum_list::start::{self, NotAList};
 
 use crate::console::{Console, shown};
 use crate::failure::Hinted;
@@ -110,6 +112,7 @@ pub fn of_error(error: &(dyn Error + 'static)) -> Option<String> {
 /// Returns the hint for an invalid record of a list.
 pub const fn of_wrong(wrong: &Wrong) -> Option<&'static str> {
     Some(match wrong {
+        Wrong::Skipped => "write it as \"DIGEST  NAME\", with two spaces",
         Wrong::NothingInHeader => "name the columns md5, sha256 or size, or algorithm and hash",
         Wrong::NoName => "for `aws s3api head-object` or a pointer of Git LFS: --name NAME",
         Wrong::NoObject => "check the names of the bucket and the prefix",
@@ -256,13 +259,19 @@ pub fn of_backslashes(list: &List, command: &str) -> Problem {
 /// Returns the filter that converts the names of a list.
 pub fn of_written(written: &Written, list: &List, command: &str) -> Problem {
     let filter = match written {
-        Written::Apart => "uconv -x any-nfc",
-        Written::InOne => "uconv -x any-nfd",
-        Written::Latin1 => "iconv -f LATIN1 -t UTF-8",
-        Written::Utf8 => "iconv -f UTF-8 -t LATIN1",
+        Written::Apart => "uconv -x any-nfc".to_owned(),
+        Written::InOne => "uconv -x any-nfd".to_owned(),
+        Written::Encoded(page) => format!("iconv -f {} -t UTF-8", page.iconv()),
+        Written::Utf8(page) => format!("iconv -f UTF-8 -t {}", page.iconv()),
+        // The blanks between digest and name, and those behind the name.
+        Written::Blanks => sed(r"s|^\(\S*\)\s\s*|\1  |; s|\s*$||", command),
+        Written::Case(_) => {
+            let hint = "rename the files, or write the names in the list as those of the files";
+            return Problem::new(written.words(), hint);
+        }
         Written::OfWindows(before) => return of_windows(before, list, command),
     };
-    through(list, written.words(), filter, command)
+    through(list, &written.words(), &filter, command)
 }
 
 /// Returns the problem of a list with Windows paths.
@@ -270,12 +279,12 @@ fn of_windows(before: &[u8], list: &List, command: &str) -> Problem {
     let words = Written::OfWindows(Vec::new()).words();
     let is_escaped = is_escaped(list);
     if before.is_empty() && !is_escaped {
-        return through(list, words, "tr '\\\\' /", command);
+        return through(list, &words, "tr '\\\\' /", command);
     }
     let mark = if is_escaped { r"s|^\\||; " } else { "" };
     let slashes = format!(r"{mark}s|\\\\*|/|g");
     if before.is_empty() {
-        return through(list, words, &sed(&slashes, command), command);
+        return through(list, &words, &sed(&slashes, command), command);
     }
     let told = shown(OsStr::from_bytes(before));
     let words = format!("{words}, and begin with {told}, unlike those of the files");
@@ -302,13 +311,45 @@ pub fn of_nameless(place: Lookup<'_>, digests: u64, command: &Command) -> Proble
     };
     if let Some(name) = name {
         let command = command.in_folder(place.folder());
-        let filter = sed(&format!(r"/^\s*$/d; s|\s*$|  {name}|"), &command);
-        return through(place.list, "contains a digest without a file name", &filter, &command);
+        let filter = with_name(&name, &command);
+        return through(place.list, "contains a digest, but no name", &filter, &command);
     }
-    let words =
-        if digests == 1 { "a digest without a file name" } else { "digests without file names" };
+    let words = if digests == 1 { "a digest, but no name" } else { "digests, but no names" };
     let words = format!("contains {words}; expected \"DIGEST  NAME\"");
     Problem { words, hint: None }
+}
+
+/// Returns the problem of a list in UTF-16 with one digest and no name, as PowerShell writes it, or
+/// `None` for other lists.
+pub fn of_nameless_utf16(
+    place: Lookup<'_>,
+    error: &ListError,
+    command: &Command,
+) -> Option<Problem> {
+    let (List::Path(path), ListError::NotAList(what @ NotAList::Utf16 { filter })) =
+        (place.list, error)
+    else {
+        return None;
+    };
+    let mut text = String::new();
+    let mut list = File::open(path).ok()?.take(start::HEAD as u64);
+    let mut bytes = Vec::new();
+    list.read_to_end(&mut bytes).ok()?;
+    // ASCII in either byte order, without the mark.
+    text.extend(bytes.into_iter().filter(u8::is_ascii).filter(|&it| it != 0).map(char::from));
+    let text = text.trim();
+    let is_digest = |it: Algorithm| Digest::from_hex(it, text.as_bytes()).is_some();
+    let is_alone = Algorithm::ALL.into_iter().any(is_digest);
+    let name = name_of_list(path, place.folder()).filter(|_| is_alone)?;
+    let command = command.in_folder(place.folder());
+    let (path, named) = (shown(path), with_name(&name, &command));
+    let hint = format!("{filter} <{path} | {named} | lanesum {command}");
+    Some(Problem::new(format!("{what}; contains a digest, but no name"), hint))
+}
+
+/// Returns the filter that adds a name to a digest.
+fn with_name(name: &str, command: &str) -> String {
+    sed(&format!(r"/^\s*$/d; s|\s*$|  {name}|"), command)
 }
 
 /// Returns the name of the list without its last extension, if a file has this name and a script

@@ -6,6 +6,9 @@ use base64::engine::general_purpose::{STANDARD as BASE64, URL_SAFE};
 use crate::algorithm::LONGEST_DIGEST;
 use crate::{Algorithm, Digest};
 
+/// The text before the digits of [`Algorithm::Xxh3_64`] in untagged lines.
+pub(crate) const XXH3: &[u8] = b"XXH3_";
+
 /// Room for the longest digest and for two additional bytes that the base64 decoder may need.
 const ROOM: usize = LONGEST_DIGEST + 2;
 
@@ -39,6 +42,11 @@ pub(crate) fn read(algorithm: Algorithm, digits: &[u8], base64: bool) -> Option<
 ///
 /// Fails with the algorithm if its digits are invalid.
 pub(crate) fn named(text: &[u8]) -> Option<Result<Digest, Algorithm>> {
+    // As xxhsum writes it, which takes 16 digits alone for XXH64.
+    if let Some(digits) = text.strip_prefix(XXH3) {
+        let algorithm = Algorithm::Xxh3_64;
+        return Some(read_unpadded(algorithm, digits).ok_or(algorithm));
+    }
     // Names of algorithms may have a dash, and base64 ends with equals signs.
     let (algorithm, end) = b":=-".iter().find_map(|&separator| {
         let end = memchr::memchr(separator, text)?;

@@ -55,6 +55,7 @@ mod digest;
 mod digits;
 pub mod formats;
 mod record;
+mod skipped;
 mod split;
 pub mod start;
 mod time;
@@ -64,6 +65,7 @@ pub use algorithms::Algorithms;
 pub use dialect::Dialect;
 pub use digest::Digest;
 pub use record::{Digests, Etag, Inode, Record, Time, Times};
+pub use skipped::{has_digest, names_beside_short_digest};
 pub use split::{MAX_LINE, RawLine, Splitter, lines};
 
 #[cfg(doctest)]

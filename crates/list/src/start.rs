@@ -8,7 +8,7 @@
 use crate::{Dialect, Ending, formats};
 
 /// The byte order mark in UTF-8.
-const MARK: &[u8] = b"\xef\xbb\xbf";
+pub(crate) const MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// Returns whether these bytes start with a byte order mark of UTF-8 or UTF-16. At the start of a
 /// list these bytes would not be read as part of a name.

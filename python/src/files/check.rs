@@ -207,7 +207,7 @@ impl Report {
                 let words = "the list does not encode %, so its name was used unchanged";
                 self.problems.push(format!("{name}: {words}"));
             }
-            Event::PartSize { .. } => {}
+            Event::PartSize { .. } | Event::StandardInput => {}
             Event::Checked { name, folder, verdict } => {
                 if matches!(&verdict, Verdict::Unreadable(error) if error.is_not_found()) {
                     let place =

@@ -93,9 +93,7 @@ fn of_list(list: &List, head: &[u8], options: &Options) -> FormatOfList {
                 }
                 found => match side(list, head, found.as_deref(), options) {
                     Some(side) => FormatOfList::from(Box::new(side) as Box<dyn Format>),
-                    None => {
-                        found.unwrap_or_else(|| Box::new(Mixed::new(dialect).with_sizes())).into()
-                    }
+                    None => found.unwrap_or_else(|| Box::new(Mixed::new(dialect))).into(),
                 },
             },
         },

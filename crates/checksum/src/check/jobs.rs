@@ -1,19 +1,21 @@
 //! Turns the lines of lists into jobs of the engine.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
-use std::fs::Metadata;
+use std::collections::{HashSet, VecDeque};
 use std::io::{BufRead, BufReader};
 use std::iter::{Fuse, Peekable};
 use std::mem;
-use std::path::PathBuf;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
 
 use lanesum_list::formats::{Format, Line, Mixed, Wrong};
-use lanesum_list::{Dialect, Digests, Etag, Record};
+use lanesum_list::{
+    Dialect, Digests, Etag, Record, has_digest, names_beside_short_digest, names_standard_input,
+};
 
 use super::etags::{self, EtagJobs, EtagNote, ReadAs};
 use super::format::FormatOfList;
-use super::shared::{Share, SharedReads};
+use super::shared::{MOST_BYTES, Share, SharedReads};
 use super::{List, ListError, Options, Recognition};
 use crate::engine::Hashed;
 use crate::etag::SharedSizes;
@@ -23,6 +25,9 @@ use crate::{Algorithm, Algorithms, Digest, Job, Source};
 /// The largest number of lines that share one read of a file. It bounds the memory for lists of any
 /// length.
 const MOST_AT_ONCE: usize = 16;
+
+/// The largest number of lines with a digest that are kept until the first checksum line.
+const MOST_DOUBTFUL: usize = 1024;
 
 /// The next item in the lists, which a job is for.
 pub(super) enum Note {
@@ -39,6 +44,8 @@ pub(super) enum Note {
     File(Expected),
     /// A line with only a multipart ETag.
     Etag(Box<EtagNote>),
+    /// The next file is standard input.
+    Stdin,
     End(Option<ListError>),
 }
 
@@ -77,6 +84,15 @@ pub(super) struct ExpectedLine {
     pub(super) is_tagged: bool,
     /// Whether the MD5 is an ETag, or the line has a multipart ETag.
     pub(super) is_of_etag: bool,
+    /// Whether the line has only a size, and another line of the list has a digest of the file.
+    pub(super) is_backed: bool,
+}
+
+impl ExpectedLine {
+    /// Returns whether the line has a size, but no digest.
+    fn is_of_size(&self) -> bool {
+        self.digests.is_empty() && self.etag.is_none() && !self.is_of_etag
+    }
 }
 
 impl Expected {
@@ -99,7 +115,7 @@ impl Expected {
                 Box::new(Whereabouts { folder, raw_name: raw_name.map(Cow::into_owned) })
             }),
             is_raw: false,
-            first: ExpectedLine { digests, size, etag, is_tagged, is_of_etag },
+            first: ExpectedLine { digests, size, etag, is_tagged, is_of_etag, is_backed: false },
             others: Vec::new(),
             share: Share::Only,
             resumed: None,
@@ -116,6 +132,19 @@ impl Expected {
         let is_there = |name: &[u8]| path(self, name).symlink_metadata().is_ok();
         let raw = self.place.as_ref()?.raw_name.as_deref()?;
         (!is_there(&self.name) && is_there(raw)).then_some(raw)
+    }
+
+    /// Notes that lines with only a size have a digest beside them, if one has.
+    fn back_sizes(&mut self) {
+        let has_digest = !self.algorithms().is_empty();
+        for line in [&mut self.first].into_iter().chain(&mut self.others) {
+            line.is_backed |= has_digest && line.is_of_size();
+        }
+    }
+
+    /// Returns whether a line has only a size, and no other line a digest of the file.
+    fn has_size_alone(&self) -> bool {
+        self.first.is_of_size() && !self.first.is_backed
     }
 
     fn algorithms(&self) -> Algorithms {
@@ -139,12 +168,16 @@ pub(super) struct Jobs<L: Iterator<Item = List>> {
     /// they can be read only once.
     list: Option<List>,
     names: Option<Option<HashSet<Vec<u8>>>>,
+    /// The names of lines with digests, once they were requested.
+    digested: Option<Option<HashSet<Vec<u8>>>>,
     shared: SharedReads,
     /// The remaining jobs of the previous line if its file is read in parts.
     parts: Option<Box<EtagJobs>>,
     /// The part sizes to try.
     known: SharedSizes,
     state: State,
+    /// The next job, if a note about it comes first.
+    pending: Option<Job<Note>>,
     /// Whether a job was returned since the last `resume` and may not be done.
     in_flight: bool,
 }
@@ -159,6 +192,7 @@ impl<L: Iterator<Item = List>> Jobs<L> {
     pub(super) fn new(lists: L, options: &Options, shared: SharedReads) -> Self {
         Self {
             parts: None,
+            pending: None,
             known: SharedSizes::given(&options.part_sizes),
             lists: lists.fuse().peekable(),
             options: options.clone(),
@@ -166,6 +200,7 @@ impl<L: Iterator<Item = List>> Jobs<L> {
             folder: None,
             list: None,
             names: None,
+            digested: None,
             shared,
             state: State::BetweenLists,
             in_flight: false,
@@ -190,7 +225,7 @@ impl<L: Iterator<Item = List>> Jobs<L> {
                 State::BetweenLists => {
                     let list = self.lists.next_if(|list| !in_flight || *list != List::Stdin)?;
                     self.state = self.open(&list);
-                    (self.list, self.names) = (Some(list.clone()), None);
+                    (self.list, self.names, self.digested) = (Some(list.clone()), None, None);
                     return Some(Note::Begin(list));
                 }
                 State::InList(list) => match list.next(&mut *self.format, &self.options) {
@@ -243,11 +278,24 @@ impl<L: Iterator<Item = List>> Jobs<L> {
         let Some(raw) = expected.raw_name(|it, name| self.path(it, name)) else { return };
         let raw = raw.to_vec();
         let names = self.names.get_or_insert_with(|| {
-            self.list.as_ref().and_then(|list| OpenList::names(list, &self.options))
+            let is_encoded = |expected: &Expected| expected.name.contains(&b'%');
+            self.list.as_ref().and_then(|list| OpenList::names(list, &self.options, is_encoded))
         });
         // If the other names are unknown, the file is reported as missing.
         if names.as_ref().is_some_and(|names| !names.contains(&raw)) {
             (expected.name, expected.is_raw) = (raw, true);
+        }
+    }
+
+    /// Looks for a digest of a file in other lines, if this one has only its size.
+    fn back_size(&mut self, expected: &mut Expected) {
+        let names = self.digested.get_or_insert_with(|| {
+            let has_digest = |expected: &Expected| !expected.algorithms().is_empty();
+            self.list.as_ref().and_then(|list| OpenList::names(list, &self.options, has_digest))
+        });
+        let is_backed = names.as_ref().is_some_and(|names| names.contains(&expected.name));
+        for line in [&mut expected.first].into_iter().chain(&mut expected.others) {
+            line.is_backed |= is_backed && line.is_of_size();
         }
     }
 
@@ -267,6 +315,9 @@ impl<L: Iterator<Item = List>> Iterator for Jobs<L> {
             return Some(job);
         }
         self.parts = None;
+        if let Some(job) = self.pending.take() {
+            return Some(job);
+        }
         let mut note = self.note()?;
         self.in_flight = true;
         if let Note::File(expected) = &mut note
@@ -278,6 +329,9 @@ impl<L: Iterator<Item = List>> Iterator for Jobs<L> {
         let (source, algorithms) = match &mut note {
             Note::File(expected) => {
                 self.settle_name(expected);
+                if expected.has_size_alone() && self.format.is_of_lines() {
+                    self.back_size(expected);
+                }
                 let mut algorithms = expected.algorithms();
                 let mut source = self.source(expected);
                 // Lines from a pipe are not planned.
@@ -294,7 +348,18 @@ impl<L: Iterator<Item = List>> Iterator for Jobs<L> {
             }
             _ => (Source::Nothing, Algorithms::NONE),
         };
-        Some(Job { source, algorithms, context: note })
+        let is_stdin = match &source {
+            Source::Stdin => true,
+            Source::Path(path) => names_standard_input(path.as_os_str().as_bytes()),
+            _ => false,
+        };
+        let job = Job { source, algorithms, context: note };
+        if is_stdin {
+            self.pending = Some(job);
+            let (source, algorithms) = (Source::Nothing, Algorithms::NONE);
+            return Some(Job { source, algorithms, context: Note::Stdin });
+        }
+        Some(job)
     }
 }
 
@@ -312,6 +377,15 @@ struct OpenList {
     is_empty: bool,
     /// Whether any line was a checksum line.
     has_lines: bool,
+    /// The directory of the names, if it depends on the place of the list.
+    folder: Option<PathBuf>,
+    /// The algorithms of those lines.
+    seen: Algorithms,
+    /// Lines with a digest before the first checksum line, and whether they are only a digest. If
+    /// none follows, the file is not a list.
+    doubtful: Vec<(u64, bool)>,
+    /// Items that come before the next line.
+    waiting: VecDeque<Note>,
     /// The number of the last line, or `u64::MAX` once the truncation was reported.
     last: u64,
 }
@@ -342,23 +416,39 @@ impl OpenList {
             }
         };
         let (is_stdin, lines) = (*list == List::Stdin, ListReader::new(text));
-        let (ahead, is_empty, has_lines, last) = (None, true, false, 0);
-        let list = Self { is_stdin, before, is_regular, lines, ahead, is_empty, has_lines, last };
+        let list = Self {
+            is_stdin,
+            before,
+            is_regular,
+            lines,
+            ahead: None,
+            is_empty: true,
+            has_lines: false,
+            folder: format.as_ref().and_then(|format: &FormatOfList| format.folder.clone()),
+            seen: Algorithms::NONE,
+            doubtful: Vec::new(),
+            waiting: VecDeque::new(),
+            last: 0,
+        };
         Ok((list, format))
     }
 
-    /// Returns the names that look encoded in a list that is a regular file.
-    fn names(list: &List, options: &Options) -> Option<HashSet<Vec<u8>>> {
+    /// Returns the names of those lines that are `wanted`, in a list that is a regular file and not
+    /// too long for memory.
+    fn names(
+        list: &List,
+        options: &Options,
+        wanted: impl Fn(&Expected) -> bool,
+    ) -> Option<HashSet<Vec<u8>>> {
         let List::Path(path) = list else { return None };
         // Opening a FIFO waits for its writer.
-        path.metadata().ok().filter(Metadata::is_file)?;
+        path.metadata().ok().filter(|list| list.is_file() && list.len() <= MOST_BYTES)?;
         let (mut list, format) = Self::open(list, options).ok()?;
         let mut format = format?.format;
         let mut names = HashSet::new();
         loop {
             match list.step(&mut *format, options).ok()? {
-                // Other names cannot be literal.
-                Step::Note(Note::File(expected)) if expected.name.contains(&b'%') => {
+                Step::Note(Note::File(expected)) if wanted(&expected) => {
                     names.insert(expected.name);
                 }
                 Step::Note(_) | Step::Pass => {}
@@ -415,6 +505,7 @@ impl OpenList {
                 }
             }
         }
+        file.back_sizes();
         Ok(Some(Note::File(file)))
     }
 
@@ -430,8 +521,16 @@ impl OpenList {
 
     /// Reads a line.
     fn step(&mut self, format: &mut dyn Format, options: &Options) -> Result<Step, ListError> {
+        if let Some(note) = self.waiting.pop_front() {
+            return Ok(Step::Note(note));
+        }
         let line = self.lines.next_line(format).map_err(ListError::Read)?;
         let Some(line) = line else {
+            let malformed = |(line, is_nameless)| Note::Malformed { line, is_nameless };
+            self.waiting.extend(self.doubtful.drain(..).map(malformed));
+            if let Some(note) = self.waiting.pop_front() {
+                return Ok(Step::Note(note));
+            }
             let last = mem::replace(&mut self.last, u64::MAX);
             let is_cut = last < u64::MAX && !format.may_end();
             let cut = Step::Note(Note::Wrong(last.max(1), Wrong::CutOff));
@@ -439,13 +538,29 @@ impl OpenList {
         };
         let number = line.number;
         self.last = number;
+        let is_examined = options.recognition == Recognition::Examined;
         // The GNU tools do not detect truncated lists.
-        let tells_cut = self.has_lines && options.recognition == Recognition::Examined;
+        let tells_cut = self.has_lines && is_examined;
         let (record, is_tagged) = match line.parse_behind(tells_cut, format) {
             Line::Blank => return Ok(Step::Pass),
             Line::Malformed => {
-                let is_nameless = line.text.is_some_and(|text| is_digest(text, options.dialect));
-                return Ok(Step::Note(Note::Malformed { line: number, is_nameless }));
+                let Some(text) = line.text else {
+                    let too_long = Note::Wrong(number, Wrong::TooLong);
+                    let malformed = Note::Malformed { line: number, is_nameless: false };
+                    return Ok(Step::Note(if is_examined { too_long } else { malformed }));
+                };
+                let is_nameless = is_digest(text, options.dialect);
+                if !is_examined || !is_skipped(text, self.seen, options, self.folder.as_deref()) {
+                    return Ok(Step::Note(Note::Malformed { line: number, is_nameless }));
+                }
+                if self.has_lines {
+                    return Ok(Step::Note(Note::Wrong(number, Wrong::Skipped)));
+                }
+                if self.doubtful.len() >= MOST_DOUBTFUL {
+                    return Ok(Step::Note(Note::Malformed { line: number, is_nameless }));
+                }
+                self.doubtful.push((number, is_nameless));
+                return Ok(Step::Pass);
             }
             Line::Wrong(why) => {
                 if why == Wrong::CutOff {
@@ -460,6 +575,7 @@ impl OpenList {
             }
             Line::Record { record, is_tagged } => (Record { etag: None, ..record }, is_tagged),
         };
+        self.seen = self.seen.union(record.algorithms());
         self.has_lines = true;
         if self.is_stdin && options.recognition == Recognition::Gnu && *record.name == *b"-" {
             // The list itself is read from standard input. In other cases the engine reports the
@@ -476,8 +592,21 @@ impl OpenList {
         // A file without any data to compare must not count as checked.
         let nothing = Note::Wrong(number, Wrong::NothingKnown);
         let expected = Expected::of(record, is_tagged, format.folder());
-        Ok(Step::Note(expected.map_or(nothing, Note::File)))
+        let note = expected.map_or(nothing, Note::File);
+        if self.doubtful.is_empty() {
+            return Ok(Step::Note(note));
+        }
+        self.waiting
+            .extend(self.doubtful.drain(..).map(|(line, _)| Note::Wrong(line, Wrong::Skipped)));
+        self.waiting.push_back(note);
+        Ok(self.waiting.pop_front().map_or(Step::Pass, Step::Note))
     }
+}
+
+/// Returns whether a line that is not a checksum line seems to be about a file.
+fn is_skipped(text: &[u8], seen: Algorithms, options: &Options, folder: Option<&Path>) -> bool {
+    let is_file = |name: &[u8]| !name.is_empty() && options.path_in(name, None, folder).is_file();
+    has_digest(text, seen) || names_beside_short_digest(text).any(is_file)
 }
 
 /// Returns whether a line has only hexadecimal digits and would be valid with a name.

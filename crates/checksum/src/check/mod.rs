@@ -164,6 +164,8 @@ pub enum Event {
         /// The name.
         name: Vec<u8>,
     },
+    /// The next file is standard input, which may be a terminal.
+    StandardInput,
     /// The next file matches the ETag in the list.
     PartSize {
         /// The part size in bytes that gives this ETag.

@@ -24,7 +24,7 @@ const MOST_LISTS: usize = 64;
 
 /// The largest total size of lists in bytes that are planned. The plan and the results take two to
 /// three times the memory of the lists.
-const MOST_BYTES: u64 = 64 << 20;
+pub(super) const MOST_BYTES: u64 = 64 << 20;
 
 /// The number of bytes at each end of a list that are searched for its algorithms.
 const END: u64 = 4096;

@@ -41,7 +41,7 @@ struct Judged {
 
 impl Judged {
     fn compare(
-        ExpectedLine { digests, size, is_tagged, is_of_etag, .. }: ExpectedLine,
+        ExpectedLine { digests, size, is_tagged, is_of_etag, is_backed, .. }: ExpectedLine,
         read: &Read,
         found: Option<Found>,
         ignore_missing: bool,
@@ -64,7 +64,7 @@ impl Judged {
                         Some(Found::Held(_)) => Verdict::Match,
                         _ => Verdict::Mismatch,
                     },
-                    _ if matched.is_empty() => Verdict::Unproven,
+                    _ if matched.is_empty() && !is_backed => Verdict::Unproven,
                     _ => Verdict::Match,
                 }
             }
@@ -179,6 +179,7 @@ impl Verdicts {
                 tally.wrong += 1;
                 Event::Wrong { line, why }
             }
+            Note::Stdin => Event::StandardInput,
             Note::Unknown(line, algorithm) => {
                 tally.unknown += 1;
                 Event::Unknown { line, algorithm }

@@ -71,7 +71,7 @@ impl Reporter<'_> {
                 }
                 Ok(())
             }
-            Event::NotEncoded { .. } | Event::PartSize { .. } => Ok(()),
+            Event::NotEncoded { .. } | Event::PartSize { .. } | Event::StandardInput => Ok(()),
             Event::Checked { name, verdict, .. } => {
                 self.checked.named_stdin |= name == b"-";
                 self.checked(&name, &verdict)

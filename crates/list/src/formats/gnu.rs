@@ -128,6 +128,9 @@ impl Format for Gnu {
             return Err(CannotHold::EmptyName(NAME));
         }
         line::write(NAME, out, self.dialect.ending, record, |out, name, digest| {
+            if digest.algorithm() == Algorithm::Xxh3_64 {
+                out.extend_from_slice(digits::XXH3);
+            }
             digits::write(out, digest, self.dialect.writes_base64);
             out.extend_from_slice(if self.is_binary { b" *" } else { b"  " });
             out.extend_from_slice(name);
@@ -218,6 +221,8 @@ fn read<'a>(
     let rest = &text[end + 1..];
     let reads_as = match rest {
         [] => return None,
+        // Digests of standard input without the dash for its name.
+        [b' ' | b'*'] if is_lenient => return None,
         // The name has at least one byte, so a single space or star is the name itself.
         [b' ' | b'*', _, ..] => Form::Standard,
         _ => Form::Reversed,

@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 
 use super::{CannotHold, Line, escape};
-use crate::{Dialect, Digest, Ending, Record};
+use crate::{Dialect, Digest, Ending, Record, start};
 
 /// The relevant text of a line that is neither blank nor certainly malformed.
 #[derive(Clone, Copy)]
@@ -50,6 +50,7 @@ impl<'a> Text<'a> {
             Ending::Newline => line.strip_suffix(b"\r").unwrap_or(line),
             Ending::Nul => line,
         };
+        let line = if dialect.is_lenient { without_mark(line) } else { line };
         if matches!(line.first(), None | Some(b'#')) {
             return Err(Settled::Blank);
         }
@@ -146,6 +147,12 @@ pub(super) fn is_blank(byte: u8) -> bool {
 /// Returns the line without the carriage return of Windows at its end.
 pub(super) fn without_return(line: &[u8]) -> &[u8] {
     line.strip_suffix(b"\r").unwrap_or(line)
+}
+
+/// Returns the line without a byte order mark before it. A list joined from several, as by `cat`, has
+/// marks in its middle.
+pub(super) fn without_mark(line: &[u8]) -> &[u8] {
+    line.strip_prefix(start::MARK).unwrap_or(line)
 }
 
 /// Parses decimal digits. Other characters are invalid.

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::line::{self, is_blank, skip_blanks, without_return};
+use super::line::{self, is_blank, skip_blanks, without_mark, without_return};
 use super::{CannotHold, Format, Line, Wrong, cannot};
 use crate::{Algorithm, Algorithms, Dialect, Digest, Record, digits};
 
@@ -38,6 +38,14 @@ impl Md5deep {
     pub const fn new(dialect: Dialect) -> Self {
         Self { dialect }
     }
+
+    /// Returns whether a line begins with a size in its column. Fewer columns may be the digits of a
+    /// checksum.
+    pub(super) fn may_be(line: &[u8]) -> bool {
+        let blanks = line.iter().take_while(|&&byte| byte == b' ').count();
+        let digits = line[blanks..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+        blanks + digits >= SIZE_WIDTH
+    }
 }
 
 impl Format for Md5deep {
@@ -65,10 +73,7 @@ impl Format for Md5deep {
 
     fn detect(&self, head: &[u8]) -> bool {
         let first = line::first(head, self.dialect.ending);
-        let blanks = first.len() - skip_blanks(first).len();
-        let digits = first[blanks..].iter().take_while(|byte| byte.is_ascii_digit()).count();
-        // Fewer columns may be the digits of a checksum.
-        blanks + digits >= SIZE_WIDTH && matches!(self.clone().next(first), Line::Record { .. })
+        Self::may_be(first) && matches!(self.clone().next(first), Line::Record { .. })
     }
 
     fn find_end(&mut self, bytes: &[u8]) -> Option<usize> {
@@ -76,7 +81,7 @@ impl Format for Md5deep {
     }
 
     fn next<'a>(&mut self, text: &'a [u8]) -> Line<'a> {
-        let text = without_return(text);
+        let text = without_mark(without_return(text));
         if text.is_empty() {
             return Line::Blank;
         }

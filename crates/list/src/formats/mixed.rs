@@ -4,8 +4,8 @@ use super::line::{self, Text};
 use super::{CannotHold, Format, Gnu, Line, Md5deep, Tag, Wrong};
 use crate::{Algorithms, Dialect, Record};
 
-/// A list whose lines are detected one by one. It reads tagged and untagged lines in any order, and
-/// writes tagged lines.
+/// A list whose lines are detected one by one. It reads tagged and untagged lines and those of
+/// [`Md5deep`] in any order, and writes tagged lines.
 ///
 /// ```
 /// use lanesum_list::formats::{Format, Line, Mixed};
@@ -25,32 +25,19 @@ use crate::{Algorithms, Dialect, Record};
 pub struct Mixed {
     tag: Tag,
     gnu: Gnu,
-    sized: Option<Md5deep>,
+    sized: Md5deep,
 }
 
 impl Mixed {
     /// Makes a list of a dialect.
     #[must_use]
     pub const fn new(dialect: Dialect) -> Self {
-        Self { tag: Tag::new(dialect), gnu: Gnu::new(dialect), sized: None }
+        Self { tag: Tag::new(dialect), gnu: Gnu::new(dialect), sized: Md5deep::new(dialect) }
     }
 
-    /// Returns the format, which then also reads lines of [`Md5deep`]. Otherwise a list of md5deep
-    /// with a damaged first line would have no valid line.
-    ///
-    /// ```
-    /// use lanesum_list::Dialect;
-    /// use lanesum_list::formats::{Format, Line, Mixed};
-    ///
-    /// let mut list = Mixed::new(Dialect::any()).with_sizes();
-    /// let line = b"         3  900150983cd24fb0d6963f7d28e17f72  a";
-    /// let Line::Record { record, .. } = list.next(line) else { panic!() };
-    /// assert_eq!(record.size, Some(3));
-    /// assert_eq!(Mixed::new(Dialect::any()).next(line), Line::Malformed);
-    /// ```
-    #[must_use]
-    pub fn with_sizes(self) -> Self {
-        Self { sized: Some(Md5deep::new(*self.tag.dialect())), ..self }
+    /// Reads a line of md5deep with a size.
+    fn sized<'a>(&mut self, whole: &'a [u8]) -> Line<'a> {
+        if self.tag.dialect().is_lenient { self.sized.next(whole) } else { Line::Malformed }
     }
 }
 
@@ -87,6 +74,15 @@ impl Format for Mixed {
         if let Some(found) = self.tag.read(text) {
             return line::line(found, true);
         }
+        if let Some(record) = self.tag.size(text) {
+            return Line::Record { record, is_tagged: true };
+        }
+        // Before an untagged line, because a size may have as many digits as a digest.
+        if Md5deep::may_be(whole)
+            && let record @ Line::Record { .. } = self.sized(whole)
+        {
+            return record;
+        }
         // First, because such a line may look like a tagged line of an unsupported algorithm.
         if let Some(line) = self.gnu.read(text) {
             return line;
@@ -95,8 +91,8 @@ impl Format for Mixed {
         if let Some(algorithm) = unknown {
             return Line::Unknown(algorithm);
         }
-        match self.sized.as_mut().map(|sized| sized.next(whole)) {
-            Some(record @ Line::Record { .. }) => record,
+        match self.sized(whole) {
+            record @ Line::Record { .. } => record,
             _ if self.gnu.is_without_digest(whole) => Line::Wrong(Wrong::NothingKnown),
             _ => Line::Malformed,
         }

@@ -144,8 +144,7 @@ fn record<'a>(
         return Err(Wrong::Name);
     }
     let (digests, is_tagged) = json::digests(object, dialect)?;
-    let etag = object.etag.text().and_then(|etag| Etag::parse(etag.as_bytes()));
-    let mut record = Record { name, etag, digests, ..Record::default() };
+    let mut record = Record { name, etag: etag(object), digests, ..Record::default() };
     record.size = match &object.size {
         // rclone: unknown size.
         Value::MinusOne => None,
@@ -166,6 +165,17 @@ fn record<'a>(
         }
     }
     Ok((record, is_tagged))
+}
+
+/// Returns the ETag, unless it proves nothing: with a key of KMS or of the customer it is not MD5.
+/// Some programs do not print the encryption. A checksum of the store then decides.
+fn etag(object: &Object<'_>) -> Option<Etag> {
+    let is_known = match object.encryption.text() {
+        Some(encryption) => encryption == "AES256",
+        None => object.stored.iter().all(|(_, value)| *value == Value::Nothing),
+    };
+    let etag = object.etag.text().filter(|_| is_known && !object.has_key)?;
+    Etag::parse(etag.as_bytes())
 }
 
 /// A checksum that the store keeps.

@@ -5,8 +5,8 @@
 
 use std::borrow::Cow;
 
-use super::line::{is_blank, without_return};
-use super::{CannotHold, Format, Line, Wrong, cannot};
+use super::line::{is_blank, without_mark, without_return};
+use super::{CannotHold, Format, Line, Mixed, Tag, Wrong, cannot};
 use crate::{Algorithm, Algorithms, Dialect, Digest, Record, start};
 
 const NAME: &str = "sfv";
@@ -37,6 +37,22 @@ impl Sfv {
     #[must_use]
     pub const fn new(dialect: Dialect) -> Self {
         Self { dialect }
+    }
+
+    fn is_line(&self, line: &[u8]) -> bool {
+        let is_digest = |word: &[u8]| Digest::from_hex(Algorithm::Crc32, word).is_some();
+        let mut words = line.rsplit(|&byte| is_blank(byte)).filter(|word| !word.is_empty());
+        // Groups of eight digits are parts of one digest, as gpg prints it.
+        let is_grouped = words.by_ref().take(2).filter(|word| is_digest(word)).count() == 2;
+        let is_unknown = matches!(Tag::new(self.dialect).next(line), Line::Unknown(_));
+        !is_grouped && !is_unknown && matches!(self.clone().next(line), Line::Record { .. })
+    }
+
+    /// Returns whether a line has a digest before its name, so that lines like those of SFV before it
+    /// are titles: `Backup of 20261120`.
+    fn is_of_others(&self, line: &[u8]) -> bool {
+        let is_record = || matches!(Mixed::new(self.dialect).next(line), Line::Record { .. });
+        is_record() && !self.is_line(line)
     }
 }
 
@@ -82,7 +98,7 @@ impl Format for Sfv {
                 true
             }
             // Other formats may have such lines, which are malformed there.
-            Some(first) => matches!(self.clone().next(first), Line::Record { .. }),
+            Some(first) => self.is_line(first) && !lines.any(|line| self.is_of_others(line)),
             None => has_comment,
         }
     }
@@ -92,6 +108,7 @@ impl Format for Sfv {
     }
 
     fn next<'a>(&mut self, text: &'a [u8]) -> Line<'a> {
+        let text = without_mark(text);
         if text.starts_with(b";") {
             return Line::Blank;
         }

@@ -65,7 +65,7 @@ impl Side {
     /// Makes a side file of the file `name`.
     #[must_use]
     pub fn new(dialect: Dialect, name: &[u8]) -> Self {
-        let lines = Mixed::new(dialect).with_sizes();
+        let lines = Mixed::new(dialect);
         Self { dialect, lines, name: name.to_vec(), is_read: false }
     }
 

@@ -44,6 +44,17 @@ impl Tag {
         Some((text.name(name)?, digest))
     }
 
+    /// Reads the size of a file, as in `distinfo` of FreeBSD: `SIZE (name) = 123`. NetBSD adds `bytes`.
+    pub(super) fn size<'a>(&self, text: Text<'a>) -> Option<Record<'a>> {
+        if !self.dialect.is_lenient || !text.bytes.get(..4)?.eq_ignore_ascii_case(b"size") {
+            return None;
+        }
+        let (tag, name, size) = split(text.bytes, true)?;
+        let size = size.strip_suffix(b"bytes").unwrap_or(size).trim_ascii_end();
+        let size = line::number(size).filter(|_| tag.eq_ignore_ascii_case(b"size"))?;
+        Some(Record { name: text.name(name)?, size: Some(size), ..Record::default() })
+    }
+
     /// Returns the line if it has an unsupported algorithm.
     pub(super) fn unknown<'a>(&self, text: Text<'a>) -> Option<&'a str> {
         if !self.dialect.is_lenient {
@@ -92,7 +103,10 @@ impl Format for Tag {
         match Text::of(text, &self.dialect) {
             Ok(text) => match self.read(text) {
                 Some(found) => line::line(found, true),
-                None => self.unknown(text).map_or(Line::Malformed, Line::Unknown),
+                None => match self.size(text) {
+                    Some(record) => Line::Record { record, is_tagged: true },
+                    None => self.unknown(text).map_or(Line::Malformed, Line::Unknown),
+                },
             },
             Err(settled) => settled.into(),
         }

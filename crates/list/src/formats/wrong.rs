@@ -54,6 +54,12 @@ pub enum Wrong {
     /// The line has an ETag, a part size and a name, as in lists with several part sizes.
     #[error("an ETag with a part size before the name")]
     PartSize,
+    /// The line is not a checksum line, but [contains a digest](crate::has_digest).
+    #[error("contains a digest, but is not a checksum line like the others")]
+    Skipped,
+    /// The objects in a member of the record may be files, and are not read.
+    #[error("contains files in nested objects, which are not read")]
+    Nested,
     /// The record has neither a digest nor a size to compare.
     #[error("neither a digest nor a size")]
     NothingKnown,

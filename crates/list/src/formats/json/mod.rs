@@ -3,6 +3,7 @@
 //! A name that is not UTF-8 cannot be a JSON string. It is written in base64 as `path_base64`.
 
 mod members;
+mod nested;
 mod object;
 mod scan;
 
@@ -183,6 +184,7 @@ pub(super) fn read<'a>(
     let text = text.strip_prefix(b",").unwrap_or(text);
     let mut object = Object::default();
     match object.read(text) {
+        Some(()) if object.has_nested => Line::Wrong(Wrong::Nested),
         Some(()) => of_object(&mut object),
         None => Line::Wrong(Wrong::Json),
     }

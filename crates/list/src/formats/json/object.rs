@@ -8,6 +8,7 @@ use serde::de::{
 };
 
 use super::members;
+use super::nested::Nested;
 use crate::Algorithm;
 
 /// The relevant members of an object of any program.
@@ -36,6 +37,12 @@ pub(in super::super) struct Object<'a> {
     /// The number of parts in `ObjectParts` of `get-object-attributes`.
     pub(in super::super) parts: Option<u64>,
     pub(in super::super) checksum_type: Value<'a>,
+    /// The encryption by the store: `AES256`, `aws:kms`.
+    pub(in super::super) encryption: Value<'a>,
+    /// Whether the store encrypts with a key of KMS or of the customer.
+    pub(in super::super) has_key: bool,
+    /// Whether a member that is not read contains objects that may be files.
+    pub(in super::super) has_nested: bool,
     /// A directory or a deleted object.
     pub(in super::super) is_no_file: bool,
     /// aws: the object has `RequestCharged`, the only member of an empty list.
@@ -104,6 +111,15 @@ fn of_aws(name: &str) -> Option<Algorithm> {
     })
 }
 
+/// Returns whether a header says that the store encrypts with a key of KMS or of the customer.
+fn is_key(header: &str, value: &Value<'_>) -> bool {
+    match header.to_ascii_lowercase().as_str() {
+        "x-amz-server-side-encryption" => value.text().is_some_and(|it| it != "AES256"),
+        "x-amz-server-side-encryption-customer-algorithm" => true,
+        _ => false,
+    }
+}
+
 impl<'de> Object<'de> {
     /// Parses an object. Returns `None` if the text is not an object.
     pub(in super::super) fn read(&mut self, text: &'de [u8]) -> Option<()> {
@@ -143,11 +159,25 @@ impl<'de> Visitor<'de> for &mut Object<'de> {
                 "Path" | "Key" | "key" => &mut object.key,
                 "ModTime" => &mut object.mod_time,
                 "ETag" | "etag" => &mut object.etag,
+                "ServerSideEncryption" => &mut object.encryption,
+                "SSECustomerAlgorithm" | "SSECustomerKeyMD5" | "SSEKMSKeyId" => {
+                    object.has_key |= entries.next_value::<Value<'_>>()? != Value::Nothing;
+                    continue;
+                }
                 "Algorithm" => &mut algorithm,
                 "Hash" => &mut hash,
                 "ChecksumType" => &mut object.checksum_type,
                 "IsDir" | "isDeleteMarker" => {
                     object.is_no_file |= entries.next_value::<Value<'_>>()? == Value::Is(true);
+                    continue;
+                }
+                // Headers in `mc stat --json`.
+                "metadata" => {
+                    let metadata = entries.next_value()?;
+                    if let Value::Map(headers) = &metadata {
+                        object.has_key |= headers.iter().any(|(name, value)| is_key(name, value));
+                    }
+                    members::take(object, "metadata", metadata);
                     continue;
                 }
                 "RequestCharged" => {
@@ -218,7 +248,7 @@ impl<'de> Visitor<'de> for &mut Object<'de> {
                     } else if let Some(algorithm) = members::algorithm(name) {
                         object.digests.push((algorithm, entries.next_value()?));
                     } else {
-                        entries.next_value::<IgnoredAny>()?;
+                        object.has_nested |= entries.next_value::<Nested>()?.has_file;
                     }
                     continue;
                 }
@@ -236,7 +266,7 @@ impl<'de> Visitor<'de> for &mut Object<'de> {
 }
 
 /// Returns the name of a member, borrowed from the text if it has no escapes.
-struct Name<'a>(Cow<'a, str>);
+pub(super) struct Name<'a>(pub(super) Cow<'a, str>);
 
 impl<'de> Deserialize<'de> for Name<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
