@@ -12,7 +12,7 @@ use std::io::{BufRead as _, BufReader};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use lanesum_list::Dialect;
+use lanesum_list::{Dialect, algorithms_called};
 use memchr::memmem;
 
 use crate::Algorithm;
@@ -120,7 +120,7 @@ fn is_of_dvc(list: &List) -> bool {
 fn is_called(list: &List, algorithm: Algorithm) -> bool {
     let List::Path(path) = list else { return false };
     let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
-    name.contains(algorithm.name())
+    name.contains(algorithm.name()) || algorithms_called(name.as_bytes()).contains(algorithm)
 }
 
 /// Returns whether a name contains the encoding of `%`, CR or LF in BagIt manifests.

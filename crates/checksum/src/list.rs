@@ -4,9 +4,9 @@ use std::fs::{File, Metadata};
 use std::io::{self, BufRead, Chain, Cursor, Read as _, Take};
 use std::os::unix::fs::MetadataExt as _;
 
-use lanesum_list::formats::Format;
+use lanesum_list::formats::{Format, Mixed};
 use lanesum_list::start::{self, NotAList};
-use lanesum_list::{Ending, RawLine, Splitter};
+use lanesum_list::{Dialect, Ending, RawLine, Splitter};
 
 /// The reason why a list cannot be opened. The caller adds the name of the list.
 #[derive(Debug, thiserror::Error)]
@@ -166,12 +166,24 @@ pub fn open<R: BufRead>(mut reader: R, ending: Ending) -> Result<Text<R>, OpenEr
     Ok(Cursor::new(head).chain(reader.take(rest)))
 }
 
-/// Returns whether there is a complete line that is neither empty nor a comment.
+/// Returns whether there are the complete lines that show the format: one that is neither empty nor
+/// a comment, and the one behind it if it may be a title.
 fn has_line(head: &[u8], ending: Ending) -> bool {
     let is_end = |&byte: &u8| byte == ending.byte();
     let says_something = |line: &[u8]| !matches!(line, [] | [b'\r'] | [b'#' | b';', ..]);
     let whole = head.iter().rposition(is_end).map_or(&[][..], |end| &head[..end]);
-    whole.split(is_end).any(says_something)
+    let mut lines = whole.split(is_end).filter(|line| says_something(line));
+    // The line behind a title shows that it is not a line of SFV.
+    lines.next().is_some_and(|first| !may_be_title(first) || lines.next().is_some())
+}
+
+/// Returns whether a line is one of SFV, or a title that ends in a date or a commit.
+fn may_be_title(line: &[u8]) -> bool {
+    let line = line.trim_ascii_end();
+    let words = || line.rsplit(u8::is_ascii_whitespace);
+    let last = words().next().unwrap_or_default();
+    let is_short = last.len() == 8 && last.iter().all(u8::is_ascii_hexdigit);
+    is_short && words().nth(1).is_some() && !Mixed::new(Dialect::any()).detect(line)
 }
 
 /// Reads the lines of a list, or the texts of its records.
@@ -235,8 +247,7 @@ impl<R: BufRead> ListReader<R> {
 mod tests {
     use std::io::{BufReader, Read};
 
-    use lanesum_list::formats::Mixed;
-    use lanesum_list::{Dialect, MAX_LINE};
+    use lanesum_list::MAX_LINE;
 
     use super::*;
 

@@ -50,6 +50,7 @@
 
 pub mod algorithm;
 mod algorithms;
+mod called;
 mod dialect;
 mod digest;
 mod digits;
@@ -62,6 +63,7 @@ mod time;
 
 pub use algorithm::{Algorithm, UnknownAlgorithm};
 pub use algorithms::Algorithms;
+pub use called::algorithms_called;
 pub use dialect::Dialect;
 pub use digest::Digest;
 pub use record::{Digests, Etag, Inode, Record, Time, Times};

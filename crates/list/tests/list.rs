@@ -76,7 +76,9 @@ impl Style {
     /// Returns the line that is read from a record written in this style.
     fn line(self, record: &Record<'_>) -> Line<'static> {
         let record = record.clone().into_owned();
-        Line::Record { record, is_tagged: self == Self::Tagged }
+        // xxhsum and lanesum write its name even in untagged lines.
+        let is_named = record.digest(Algorithm::Xxh3_64).is_some();
+        Line::Record { record, is_tagged: self == Self::Tagged || is_named }
     }
 }
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use lanesum_list::formats::{
     BagIt, Format, Kind, LfsPointer, Mixed, S3, Side, recognise, side_file,
 };
-use lanesum_list::{Algorithm, Dialect};
+use lanesum_list::{Algorithm, Dialect, algorithms_called};
 
 use super::{List, Options, Recognition};
 
@@ -54,7 +54,7 @@ impl FormatOfList {
 }
 
 fn of_list(list: &List, head: &[u8], options: &Options) -> FormatOfList {
-    let dialect = options.dialect;
+    let dialect = dialect(list, options);
     let manifest = Manifest::of(list);
     let of_s3 = || {
         let s3 = S3::new(dialect);
@@ -91,13 +91,22 @@ fn of_list(list: &List, head: &[u8], options: &Options) -> FormatOfList {
                 Some(wheel) if of_wheel(list).is_some() => {
                     FormatOfList { format: wheel, folder: of_wheel(list) }
                 }
-                found => match side(list, head, found.as_deref(), options) {
+                found => match side(list, head, found.as_deref(), dialect, options) {
                     Some(side) => FormatOfList::from(Box::new(side) as Box<dyn Format>),
                     None => found.unwrap_or_else(|| Box::new(Mixed::new(dialect))).into(),
                 },
             },
         },
     }
+}
+
+/// Returns the dialect in which untagged lines have the algorithm that the name of the list says.
+fn dialect(list: &List, options: &Options) -> Dialect {
+    let (List::Path(path), Recognition::Examined) = (list, options.recognition) else {
+        return options.dialect;
+    };
+    let called = algorithms_called(path.as_os_str().as_bytes());
+    called.iter().fold(options.dialect, Dialect::preferring)
 }
 
 /// Returns the directory of the names if the list is RECORD of an installed Python package.
@@ -110,7 +119,13 @@ fn of_wheel(list: &List) -> Option<PathBuf> {
 
 /// Returns the format of a side file: a digest without a name or, with [`Options::side_files`], any
 /// lines. `found` is the format that the list was recognized as.
-fn side(list: &List, head: &[u8], found: Option<&dyn Format>, options: &Options) -> Option<Side> {
+fn side(
+    list: &List,
+    head: &[u8],
+    found: Option<&dyn Format>,
+    dialect: Dialect,
+    options: &Options,
+) -> Option<Side> {
     let List::Path(path) = list else { return None };
     let (name, algorithm) = side_file(path.as_os_str().as_bytes())?;
     let is_looked_up_elsewhere = options.beside || options.root.is_some();
@@ -118,7 +133,7 @@ fn side(list: &List, head: &[u8], found: Option<&dyn Format>, options: &Options)
         Some(name) if is_looked_up_elsewhere => name.as_bytes(),
         _ => name,
     };
-    let side = Side::new(options.dialect.preferring(algorithm), name);
+    let side = Side::new(dialect.preferring(algorithm), name);
     let is_of_lines = options.side_files && found.is_none_or(Format::is_of_lines);
     (is_of_lines || side.detect(head)).then_some(side)
 }

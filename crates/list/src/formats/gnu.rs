@@ -211,7 +211,7 @@ fn read<'a>(
     let digest = untagged.iter().find_map(|algorithm| digits::read(algorithm, digits, is_lenient));
     let said = match digest {
         Some(digest) => Said::Digest(digest),
-        None if !is_lenient => return None,
+        None if !is_lenient && !digits.starts_with(digits::XXH3) => return None,
         None => match digits::named(digits) {
             Some(Ok(digest)) if tagged.contains(digest.algorithm()) => Said::Named(digest),
             _ if tagged.contains(Algorithm::Md5) => Said::Etag(etag(digits)?),

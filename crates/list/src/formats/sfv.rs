@@ -43,7 +43,7 @@ impl Sfv {
         let is_digest = |word: &[u8]| Digest::from_hex(Algorithm::Crc32, word).is_some();
         let mut words = line.rsplit(|&byte| is_blank(byte)).filter(|word| !word.is_empty());
         // Groups of eight digits are parts of one digest, as gpg prints it.
-        let is_grouped = words.by_ref().take(2).filter(|word| is_digest(word)).count() == 2;
+        let is_grouped = words.by_ref().take(5).filter(|word| is_digest(word)).count() == 5;
         let is_unknown = matches!(Tag::new(self.dialect).next(line), Line::Unknown(_));
         !is_grouped && !is_unknown && matches!(self.clone().next(line), Line::Record { .. })
     }
