@@ -154,6 +154,14 @@ impl Creation {
         self.was_taken_back
     }
 
+    /// Returns the names of files that are hidden, or in a hidden directory: a part of the name
+    /// begins with a dot. Such files often belong to a program and not to the content.
+    pub fn hidden(&self) -> impl Iterator<Item = &[u8]> {
+        let is_hidden =
+            |name: &&[u8]| name.split(|&byte| byte == b'/').any(|part| part.starts_with(b"."));
+        self.names.iter().map(Vec::as_slice).filter(is_hidden)
+    }
+
     /// Returns the files to read, for a total.
     pub fn files(&self) -> impl Iterator<Item = PathBuf> + Send + use<> {
         let paths: Vec<_> =

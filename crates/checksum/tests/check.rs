@@ -52,6 +52,7 @@ fn told(event: &Event) -> String {
     match event {
         Event::Malformed { line } => format!("line {line} is malformed"),
         Event::Wrong { line, why } => format!("line {line}: {why}"),
+        Event::StandardInput => "standard input follows".to_owned(),
         Event::PartSize { part_size } => format!("parts of {part_size}"),
         Event::NotEncoded { name } => format!("{} is not encoded", name.escape_ascii()),
         Event::Unknown { line, algorithm } => format!("line {line} is of {algorithm}"),

@@ -91,7 +91,8 @@ pub fn run(args: Compare) -> anyhow::Result<ExitCode> {
         tell_written(&args, &inputs, &differences, is_told, &mut console);
     }
     let passed_over = passed_over(&inputs, &differences, &console);
-    console.message((summary.words(&args) + &passed_over).as_bytes());
+    let sides = if summary.is_all_equal() { String::new() } else { sides(&inputs, &console) };
+    console.message((summary.words(&args) + &sides + &passed_over).as_bytes());
     let are_doubts = differences.doubts().iter().any(Doubts::are_there);
     Ok(if summary.is_all_equal() && !are_doubts { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
@@ -316,6 +317,12 @@ fn tell_written(
                      NFC)";
         console.about(&name, words);
     }
+}
+
+/// Returns the name of each side, for users who exchange the two.
+fn sides(inputs: &[Input; 2], console: &Console) -> String {
+    let [before, after] = inputs.each_ref().map(|it| console.shown(OsStr::from_bytes(name(it))));
+    format!("; before: {before}, after: {after}")
 }
 
 /// Returns the skipped entries of each side: `; skipped: 2 links in a, 1 special file in b`.

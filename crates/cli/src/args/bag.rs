@@ -23,6 +23,9 @@ pub enum Verb {
     /// before it moves any, and copies nothing. DIR stays unchanged if it contains links, pipes,
     /// names that are not UTF-8 or files that cannot be read. `create` lists all of these. If a run
     /// is interrupted, the next one finishes or undoes it.
+    ///
+    /// `create` refuses a home directory and the directories above it. At the end it prints a
+    /// command that turns DIR back into what it was.
     #[command(after_help = help::BAG_CREATE)]
     Create(Create),
     /// Record edited, moved and new files of a bag.
@@ -94,6 +97,12 @@ pub struct Create {
     /// For example: --info Contact-Name='Edna Janssen'
     #[arg(long, value_name = "LABEL=VALUE", value_parser = element, action = ArgAction::Append)]
     pub info: Vec<Element>,
+
+    /// Create a bag with hidden files, too.
+    ///
+    /// The names of hidden files or their directories begin with a dot, as .git and .ssh do.
+    #[arg(long)]
+    pub include_hidden: bool,
 
     #[command(flatten)]
     pub run: Run,

@@ -1,18 +1,22 @@
 //! `lanesum bag create`.
 
+use std::env;
+use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex};
 
 use anyhow::Context as _;
-use indicatif::DecimalBytes;
+use indicatif::{DecimalBytes, HumanCount};
 use lanesum_bag::{BagError, CreateOptions, Created, Creation, Finding, Prepared};
 
 use super::{fail, software, tell};
 use crate::args::Create;
-use crate::console::{self, Console, fail_to_write, locale_of_process};
+use crate::console::{self, Console, fail_to_write, locale_of_process, shown};
 use crate::counts::files;
-use crate::hints;
+use crate::failure::Hinted;
+use crate::hints::{self, Problem};
 use crate::progress::Display;
 use crate::signals::{self, Interruptions};
 
@@ -21,6 +25,7 @@ use crate::signals::{self, Interruptions};
 /// # Errors
 /// The command cannot start.
 pub fn run(args: &Create) -> anyhow::Result<ExitCode> {
+    refuse_home(&args.folder)?;
     let console = Console::new(b"lanesum", locale_of_process()).context("standard output")?;
     let console = Arc::new(Mutex::new(console));
     let interruptions = signals::catch().handle(&console, None);
@@ -28,6 +33,46 @@ pub fn run(args: &Create) -> anyhow::Result<ExitCode> {
         Ok(code) => code,
         Err(error) => fail(&args.folder, &error, &mut console::lock(&console)),
     })
+}
+
+/// # Errors
+/// The directory is the home directory of the user, or has it below. Programs would not find their
+/// files in a bag.
+fn refuse_home(folder: &Path) -> Result<(), Hinted> {
+    let home = env::home_dir().and_then(|home| home.canonicalize().ok());
+    let folder_found = folder.canonicalize();
+    let words = match (home, folder_found) {
+        (_, Ok(folder)) if folder.parent().is_none() => "the root of the file system",
+        (Some(home), Ok(folder)) if home == folder => "your home directory",
+        (Some(home), Ok(folder)) if home.starts_with(&folder) => "contains your home directory",
+        _ => return Ok(()),
+    };
+    let words = format!("{}: {words}; it does not become a bag", shown(folder));
+    Err(Hinted::new(words, "move the files for the bag into a directory of their own"))
+}
+
+/// Prints that the directory has hidden files, if it has any.
+fn has_hidden(folder: &Path, creation: &Creation, console: &mut Console) -> bool {
+    let mut hidden = creation.hidden();
+    let Some(first) = hidden.next() else { return false };
+    let first = console.shown(OsStr::from_bytes(first));
+    let words = match hidden.count() as u64 {
+        0 => format!("has a hidden file: {first}"),
+        others => format!("has {} hidden files, as {first}", HumanCount(others + 1)),
+    };
+    let hint = "move them elsewhere, or include them: --include-hidden";
+    Problem::new(words, hint).print(folder.as_os_str().as_bytes(), console);
+    true
+}
+
+/// The command that turns a bag back into the directory that it was.
+fn undo(folder: &Path) -> String {
+    let left = ".lanesum-undo";
+    format!(
+        "to undo: (cd {} && rm bagit.txt bag-info.txt manifest-*.txt tagmanifest-*.txt && mv data \
+         {left} && find {left} -mindepth 1 -maxdepth 1 -exec mv {{}} . \\; && rmdir {left})",
+        hints::value(folder)
+    )
 }
 
 fn create(
@@ -61,6 +106,9 @@ fn create(
             let words = "undid an interrupted run";
             console.about(folder, words);
         }
+        if !args.include_hidden && has_hidden(&args.folder, &creation, &mut console) {
+            return Ok(ExitCode::FAILURE);
+        }
         for warning in creation.warnings() {
             if let Err(error) = tell(&args.folder, warning, &mut console) {
                 return Ok(fail_to_write(&error, &mut console));
@@ -80,7 +128,9 @@ fn create(
     Ok(match creation.finish() {
         Ok(Created { payload, beside, .. }) => {
             let (count, bytes) = (files(payload.files), DecimalBytes(payload.bytes));
-            end(args, &format!("now a bag: {count}, {bytes}"), &beside, &mut console)
+            let code = end(args, &format!("now a bag: {count}, {bytes}"), &beside, &mut console);
+            console.hint(&undo(&args.folder));
+            code
         }
         Err(error) => fail(&args.folder, &error, &mut console),
     })

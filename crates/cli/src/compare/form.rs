@@ -1,5 +1,6 @@
 //! The formats of differences.
 
+use std::borrow::Cow;
 use std::io;
 
 use indicatif::HumanCount;
@@ -9,6 +10,7 @@ use serde_json::{Map, Value};
 
 use crate::args::{Compare, Form};
 use crate::console::Console;
+use crate::counts::counted;
 use crate::json::{self, insert_name};
 
 /// Prints the requested differences.
@@ -64,9 +66,14 @@ fn line(it: &Difference<'_>, console: &Console) -> Vec<u8> {
         line.extend_from_slice(b" -> ");
     }
     console.quote(&mut line, it.name);
-    let reason = match (it.class, it.basis) {
-        (Class::Changed, Some(Basis::SizeAndTime)) => Some("its time"),
-        _ => it.reason,
+    let reason = match (it.class, it.basis, it.size_before, it.size) {
+        (Class::Changed, Some(Basis::SizeAndTime), ..) => Some("its time".into()),
+        (Class::Changed, Some(Basis::Size), Some(before), Some(now)) => {
+            let now = counted(now, "byte", "bytes");
+            Some(format!("its size, from {} to {now}", HumanCount(before)).into())
+        }
+        (Class::Changed, Some(Basis::Digest), ..) => Some("its digest".into()),
+        _ => it.reason.map(Cow::Borrowed),
     };
     if let Some(reason) = reason {
         line.extend_from_slice(format!(": {reason}").as_bytes());

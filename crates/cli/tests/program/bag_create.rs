@@ -28,13 +28,72 @@ fn refused(folder: &Folder, args: &str, stdout: &str, stderr: &str) {
     assert!(!exists(folder.path("b/.lanesum-bag")));
 }
 
+/// The hint that a new bag ends with.
+fn undo(folder: &str) -> String {
+    format!(
+        "hint: to undo: (cd {folder} && rm bagit.txt bag-info.txt manifest-*.txt tagmanifest-*.txt \
+         && mv data .lanesum-undo && find .lanesum-undo -mindepth 1 -maxdepth 1 -exec mv {{}} . \\; \
+         && rmdir .lanesum-undo)\n"
+    )
+}
+
+#[test]
+fn told_command_undoes_a_bag() {
+    let folder = folder();
+    folder.write("b/.hidden/x", "x");
+    folder.write("b/bagit.txt.old", "x");
+    let before = all(&folder);
+    let run = folder.run("bag create -a md5,sha256 --include-hidden b");
+    let hint = text(&run.stderr).lines().last().unwrap().replace("\\\\", "\\");
+    let command = hint.strip_prefix("hint: to undo: ").unwrap();
+    let run = output(folder.command("sh").args(["-c", command]));
+    assert!(run.status.success(), "{run:?}");
+    assert_eq!(all(&folder), before);
+    assert_eq!(folder.read("b/data/c"), "b/data/c");
+}
+
+#[test]
+fn home_directory_is_refused() {
+    let folder = Folder::of(&["home/u/a", "home/u/b/c"]);
+    let home = folder.path("home/u");
+    for (args, words) in [
+        ("home/u", "your home directory"),
+        ("home", "contains your home directory"),
+        ("home/u/.", "your home directory"),
+        ("/", "the root of the file system"),
+    ] {
+        let run = output(folder.lanesum(["bag", "create", args]).env("HOME", &home));
+        assert_eq!(run.status.code(), Some(1), "{args}");
+        assert!(text(&run.stderr).contains(words), "{args}: {}", text(&run.stderr));
+    }
+    assert_eq!(folder.names_in("home/u"), ["a", "b"]);
+    let run = output(folder.lanesum(["bag", "create", "home/u/b"]).env("HOME", &home));
+    assert_eq!(run.status.code(), Some(0), "{}", text(&run.stderr));
+}
+
+#[test]
+fn hidden_files_are_refused_unless_included() {
+    for hidden in ["b/.ssh/id", "b/sub/.git/config", "b/.x"] {
+        let folder = folder();
+        folder.write(hidden, "x");
+        let name = hidden.strip_prefix("b/").unwrap();
+        let told = format!(
+            "lanesum: b: has a hidden file: {name}\nhint: move them elsewhere, or include them: \
+             --include-hidden\n"
+        );
+        refused(&folder, "", "", &told);
+        let run = folder.run("bag create --include-hidden b");
+        assert_eq!(run.status.code(), Some(0), "{}", text(&run.stderr));
+    }
+}
+
 #[test]
 fn directory_becomes_a_bag() {
     let folder = folder();
     let inode = fs::metadata(folder.path("b/sub/b")).unwrap().ino();
     fs::set_permissions(folder.path("b"), fs::Permissions::from_mode(0o750)).unwrap();
     let run = folder.run("bag create -a md5,sha512 --info Contact-Name=Edna b");
-    expect(&run, 0, "", "lanesum: b: now a bag: 3 files, 18 B\n");
+    expect(&run, 0, "", "lanesum: b: now a bag: 3 files, 18 B\n".to_owned() + &undo("b"));
     let manifests = ["b/manifest-md5.txt", "b/manifest-sha512.txt"];
     let tags = ["b/tagmanifest-md5.txt", "b/tagmanifest-sha512.txt"];
     let payload = ["b/data/a", "b/data/data/c", "b/data/sub/b"];
@@ -63,7 +122,7 @@ fn directory_becomes_a_bag() {
 #[test]
 fn sha512_is_the_default() {
     let folder = folder();
-    expect(&folder.run("bag create b/."), 0, "", "lanesum: b/.: now a bag: 3 files, 18 B\n");
+    expect(&folder.run("bag create b/."), 0, "", "lanesum: b/.: now a bag: 3 files, 18 B\n".to_owned() + &undo("b/."));
     assert!(exists(folder.path("b/manifest-sha512.txt")));
     assert_eq!(folder.names_in("b").len(), 5);
 }
@@ -84,7 +143,7 @@ fn line_ends_in_names_are_encoded() {
     let quoted = ["b/100%", "'b/a'$'\\n''b'", "'b/c'$'\\r''d'", "b/e%0Af"];
     let told = warnings(quoted, [percent, end, end, percent]);
     let done = "lanesum: b: now a bag: 6 files, 19 B\n";
-    expect(&run, 0, "", told.clone() + done);
+    expect(&run, 0, "", told.clone() + done + &undo("b"));
     folder.write("b/data/new", "");
     let run = folder.run("bag update b");
     let told = told.replace("b/", "b/data/");
@@ -167,10 +226,10 @@ fn empty_directories_are_warned_of() {
     let folder = Folder::of(&["b/a", "b/empty/"]);
     let words = "an empty directory, which manifests cannot hold";
     let told = format!("lanesum: b/empty: warning: {words}\nlanesum: b: now a bag: 1 file, 3 B\n");
-    expect(&folder.run("bag create b"), 0, "", told);
+    expect(&folder.run("bag create b"), 0, "", told.to_owned() + &undo("b"));
     let folder = Folder::of(&["b/"]);
     let told = "lanesum: b: warning: contains no files\nlanesum: b: now a bag: 0 files, 0 B\n";
-    expect(&folder.run("bag create b"), 0, "", told);
+    expect(&folder.run("bag create b"), 0, "", told.to_owned() + &undo("b"));
     validate(&folder, 0);
 }
 
@@ -218,9 +277,9 @@ fn leftovers_of_an_interrupted_run_are_warned_of() {
         let words = "left by an interrupted run of lanesum; check that it belongs in the bag";
         format!("lanesum: b/{name}: warning: {words}\n")
     };
-    let run = folder.run("bag create b");
+    let run = folder.run("bag create --include-hidden b");
     let told = warning("sub/.lanesum-list.md5") + &warning("list.md5.partial");
-    expect(&run, 0, "", told + "lanesum: b: now a bag: 6 files, 82 B\n");
+    expect(&run, 0, "", told + "lanesum: b: now a bag: 6 files, 82 B\n" + &undo("b"));
     let told = text(&folder.run("bag validate b").stderr);
     assert!(told.starts_with(&warning("data/sub/.lanesum-list.md5")), "{told}");
 }
@@ -263,7 +322,7 @@ fn interrupted_run_is_undone_first() {
     let update = "lanesum: b: incomplete: `lanesum bag create` was interrupted\n\
                   hint: lanesum bag create b\n";
     expect(&folder.run("bag update b"), 1, "", update);
-    expect(&folder.run("bag create b"), 0, "", done);
+    expect(&folder.run("bag create b"), 0, "", done + &undo("b"));
     assert_eq!(validate(&folder, 0), (String::new(), String::new()));
     assert_eq!(folder.read("b/data/data/c"), "b/data/c");
 }

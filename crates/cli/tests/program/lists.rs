@@ -100,7 +100,7 @@ fn digest_without_a_name_gives_a_command() {
             folder.write(format!("{name}.md5"), &list);
             let args = ["check", &format!("{name}.md5")];
             let run = output(folder.lanesum(args).env("LC_ALL", "C.UTF-8"));
-            let words = "contains a digest without a file name\nhint: ";
+            let words = "contains a digest, but no name\nhint: ";
             let printed = if name.contains(' ') { format!("'{name}'") } else { name.to_owned() };
             assert_ran(&folder, &run, words, &format!("{printed}: OK\n"));
         }
@@ -108,13 +108,13 @@ fn digest_without_a_name_gives_a_command() {
     // With the options of the command, and where that looks names up.
     folder.write("d/y.md5", format!("{digest} \n"));
     let run = folder.run("check -a md5 --root d --quiet d/y.md5");
-    assert_ran(&folder, &run, "contains a digest without a file name\nhint: ", "");
+    assert_ran(&folder, &run, "contains a digest, but no name\nhint: ", "");
     let run = folder.run("check --beside d/y.md5");
-    assert_ran(&folder, &run, "contains a digest without a file name\nhint: ", "y: OK\n");
+    assert_ran(&folder, &run, "contains a digest, but no name\nhint: ", "y: OK\n");
     folder.write("z.md5", format!("{digest}\0"));
     folder.write("z", "x");
     let run = folder.run("check --zero z.md5");
-    assert_ran(&folder, &run, "contains a digest without a file name\nhint: ", "z: OK\n");
+    assert_ran(&folder, &run, "contains a digest, but no name\nhint: ", "z: OK\n");
 }
 
 #[test]
@@ -124,13 +124,13 @@ fn digests_without_names_are_reported() {
     let words = "expected \"DIGEST  NAME\"\n";
     for name in ["list", "gone.md5", "b&.md5", "c|.md5"] {
         folder.write(name, format!("{digest} \n"));
-        let told = format!("contains a digest without a file name; {words}");
+        let told = format!("contains a digest, but no name; {words}");
         let run = output(&mut folder.lanesum(["check", name]));
         assert!(run.stderr.ends_with(told.as_bytes()), "{run:?}");
         assert_eq!(run.status.code(), Some(1));
     }
     let run = folder.run_with_stdin("check", format!("{digest}\n"));
-    let told = format!("lanesum: 'standard input': contains a digest without a file name; {words}");
+    let told = format!("lanesum: 'standard input': contains a digest, but no name; {words}");
     expect(&run, 1, "", told);
     folder.write("a.md5", format!("{digest}\n{digest}\n"));
     let told = format!("lanesum: a.md5: contains digests without file names; {words}");
@@ -146,7 +146,7 @@ fn digests_without_names_are_reported() {
 
 /// Runs the command that was told behind these words, and holds it to what it prints.
 #[track_caller]
-fn assert_ran(folder: &Folder, told: &Output, words: &str, stdout: &str) {
+pub(super) fn assert_ran(folder: &Folder, told: &Output, words: &str, stdout: &str) {
     assert_eq!(told.status.code(), Some(1), "{told:?}");
     let told = String::from_utf8(told.stderr.clone()).unwrap();
     let script = told.split_once(words).unwrap_or_else(|| panic!("{told}")).1;
