@@ -363,7 +363,7 @@ impl NotFound {
         }
         if let Some(Otherwise { name, written, file, beside }) = &self.written {
             // Otherwise the file belongs to another entry, and this one is missing.
-            if !names(place.list, file) {
+            if *written == Written::Blanks || !names(place.list, file) {
                 let folder = beside.as_deref().or(place.folder());
                 hints.push(Hint::Written { name, written, folder });
             }

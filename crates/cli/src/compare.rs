@@ -91,7 +91,8 @@ pub fn run(args: Compare) -> anyhow::Result<ExitCode> {
         tell_written(&args, &inputs, &differences, is_told, &mut console);
     }
     let passed_over = passed_over(&inputs, &differences, &console);
-    let sides = if summary.is_all_equal() { String::new() } else { sides(&inputs, &console) };
+    let has_differences = !summary.classes.is_empty() && !summary.is_all_equal();
+    let sides = if has_differences { sides(&inputs, &console) } else { String::new() };
     console.message((summary.words(&args) + &sides + &passed_over).as_bytes());
     let are_doubts = differences.doubts().iter().any(Doubts::are_there);
     Ok(if summary.is_all_equal() && !are_doubts { ExitCode::SUCCESS } else { ExitCode::FAILURE })

@@ -314,8 +314,7 @@ pub fn of_nameless(place: Lookup<'_>, digests: u64, command: &Command) -> Proble
         let filter = with_name(&name, &command);
         return through(place.list, "contains a digest, but no name", &filter, &command);
     }
-    let words =
-        if digests == 1 { "a digest, but no name" } else { "digests without file names" };
+    let words = if digests == 1 { "a digest, but no name" } else { "digests without file names" };
     let words = format!("contains {words}; expected \"DIGEST  NAME\"");
     Problem { words, hint: None }
 }

@@ -550,7 +550,12 @@ impl OpenList {
                     return Ok(Step::Note(if is_examined { too_long } else { malformed }));
                 };
                 let is_nameless = is_digest(text, options.dialect);
-                if !is_examined || !is_skipped(text, self.seen, options, self.folder.as_deref()) {
+                // With a key, every line that is not for it makes the check fail.
+                let has_key = options.engine.key.is_some();
+                if !is_examined
+                    || has_key
+                    || !is_skipped(text, self.seen, options, self.folder.as_deref())
+                {
                     return Ok(Step::Note(Note::Malformed { line: number, is_nameless }));
                 }
                 if self.has_lines {

@@ -13,9 +13,8 @@ use lanesum_bag::{BagError, CreateOptions, Created, Creation, Finding, Prepared}
 
 use super::{fail, software, tell};
 use crate::args::Create;
-use crate::console::{self, Console, fail_to_write, locale_of_process, shown};
+use crate::console::{self, Console, fail_to_write, locale_of_process};
 use crate::counts::files;
-use crate::failure::Hinted;
 use crate::hints::{self, Problem};
 use crate::progress::Display;
 use crate::signals::{self, Interruptions};
@@ -25,8 +24,11 @@ use crate::signals::{self, Interruptions};
 /// # Errors
 /// The command cannot start.
 pub fn run(args: &Create) -> anyhow::Result<ExitCode> {
-    refuse_home(&args.folder)?;
-    let console = Console::new(b"lanesum", locale_of_process()).context("standard output")?;
+    let mut console = Console::new(b"lanesum", locale_of_process()).context("standard output")?;
+    if let Some(problem) = of_home(&args.folder) {
+        problem.print(args.folder.as_os_str().as_bytes(), &mut console);
+        return Ok(ExitCode::FAILURE);
+    }
     let console = Arc::new(Mutex::new(console));
     let interruptions = signals::catch().handle(&console, None);
     Ok(match create(args, &console, &interruptions) {
@@ -35,20 +37,18 @@ pub fn run(args: &Create) -> anyhow::Result<ExitCode> {
     })
 }
 
-/// # Errors
-/// The directory is the home directory of the user, or has it below. Programs would not find their
-/// files in a bag.
-fn refuse_home(folder: &Path) -> Result<(), Hinted> {
-    let home = env::home_dir().and_then(|home| home.canonicalize().ok());
-    let folder_found = folder.canonicalize();
-    let words = match (home, folder_found) {
-        (_, Ok(folder)) if folder.parent().is_none() => "the root of the file system",
-        (Some(home), Ok(folder)) if home == folder => "your home directory",
-        (Some(home), Ok(folder)) if home.starts_with(&folder) => "contains your home directory",
-        _ => return Ok(()),
-    };
-    let words = format!("{}: {words}; it does not become a bag", shown(folder));
-    Err(Hinted::new(words, "move the files for the bag into a directory of their own"))
+/// What is wrong with a directory that is the home directory of the user, or has it below: programs
+/// would not find their files in a bag.
+fn of_home(folder: &Path) -> Option<Problem> {
+    let home = env::home_dir()?.canonicalize().ok()?;
+    let folder = folder.canonicalize().ok()?;
+    let is_root = folder.parent().is_none();
+    if is_root || !home.starts_with(&folder) {
+        return None;
+    }
+    let is = if home == folder { "is" } else { "contains" };
+    let hint = "move the files for the bag into a directory of their own";
+    Some(Problem::new(format!("{is} your home directory, which cannot be a bag"), hint))
 }
 
 /// Prints that the directory has hidden files, if it has any.

@@ -60,7 +60,7 @@ fn home_directory_is_refused() {
         ("home/u", "your home directory"),
         ("home", "contains your home directory"),
         ("home/u/.", "your home directory"),
-        ("/", "the root of the file system"),
+        ("/", "the root directory cannot be a bag"),
     ] {
         let run = output(folder.lanesum(["bag", "create", args]).env("HOME", &home));
         assert_eq!(run.status.code(), Some(1), "{args}");
@@ -122,7 +122,12 @@ fn directory_becomes_a_bag() {
 #[test]
 fn sha512_is_the_default() {
     let folder = folder();
-    expect(&folder.run("bag create b/."), 0, "", "lanesum: b/.: now a bag: 3 files, 18 B\n".to_owned() + &undo("b/."));
+    expect(
+        &folder.run("bag create b/."),
+        0,
+        "",
+        "lanesum: b/.: now a bag: 3 files, 18 B\n".to_owned() + &undo("b/."),
+    );
     assert!(exists(folder.path("b/manifest-sha512.txt")));
     assert_eq!(folder.names_in("b").len(), 5);
 }

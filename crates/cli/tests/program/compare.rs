@@ -34,7 +34,7 @@ fn folder() -> Folder {
 
 const TEXT: &str = "\
     moved name -> 'a name'\n\
-    changed edited\n\
+    changed edited: its digest\n\
     directory sub -> folder, 2 files\n\
     new fresh\n\
     missing gone\n\
@@ -44,16 +44,18 @@ const TEXT: &str = "\
 fn lists_and_trees_compare_alike() {
     let folder = folder();
     let of_trees = "lanesum: 9 files: 2 equal (10 B), 1 changed (3 B), 3 moved (11 B), 1 copied \
-                    (6 B), 1 new (5 B), 1 missing (4 B)\n";
+                    (6 B), 1 new (5 B), 1 missing (4 B); before: a, after: b\n";
     expect(&folder.run("compare a b"), 1, TEXT, of_trees);
     // The list knows no sizes.
     let seen_from = "lanesum: a.md5: its names are compared without a/\n";
-    let of_list = seen_from.to_owned() + &of_trees.replace("1 missing (4 B)", "1 missing");
+    let of_list = seen_from.to_owned()
+        + &of_trees.replace("1 missing (4 B); before: a,", "1 missing; before: a.md5,");
     expect(&folder.run("compare --strip a.md5 b"), 1, TEXT, of_list);
     expect(&folder.run("-o b.md5 b"), 0, "", "");
     let of_lists = "lanesum: a.md5: its names are compared without a/\n\
                     lanesum: b.md5: its names are compared without b/\n\
-                    lanesum: 9 files: 2 equal, 1 changed, 3 moved, 1 copied, 1 new, 1 missing\n";
+                    lanesum: 9 files: 2 equal, 1 changed, 3 moved, 1 copied, 1 new, 1 missing; \
+                    before: a.md5, after: b.md5\n";
     expect(&folder.run("compare --strip a.md5 b.md5"), 1, TEXT, of_lists);
     // Two folders are not the same before somebody says so.
     let output = folder.run("compare a.md5 b.md5");
@@ -165,7 +167,8 @@ fn quick_reads_no_files() {
     folder.write("b/x", "b/y");
     let later = time + Duration::from_secs(1);
     File::options().append(true).open(folder.path("b/x")).unwrap().set_modified(later).unwrap();
-    let changed = "lanesum: 1 file: 1 changed (3 B); contents were not read\n";
+    let changed = "lanesum: 1 file: 1 changed (3 B); contents were not read; before: a, \
+                   after: b\n";
     expect(&folder.run("compare --quick a b"), 1, "changed x: its time\n", changed);
 }
 
@@ -223,7 +226,7 @@ fn unreadable_files_are_reported() {
         let lines = "unreadable sub: Permission denied\n\
                      unreadable sub/y: Permission denied\n\
                      unreadable x: Permission denied\n";
-        expect(&output, 1, lines, "lanesum: 3 files: 3 unreadable\n");
+        expect(&output, 1, lines, "lanesum: 3 files: 3 unreadable; before: list, after: a\n");
     }
 }
 
@@ -243,10 +246,11 @@ fn excluded_files_are_not_missing() {
     fs::remove_file(folder.path("a/x")).unwrap();
     folder.link("y.tmp", "a/x");
     let line = "not compared x: it exists, but is a link, or excluded\n";
-    let summary = "lanesum: 3 files: 2 equal (16 B), 1 not compared; skipped: 1 link in a\n";
+    let summary = "lanesum: 3 files: 2 equal (16 B), 1 not compared; before: list, after: a; skipped: 1 \
+                   link in a\n";
     expect(&folder.run("compare list a"), 1, line, summary);
-    let followed = "lanesum: 3 files: 2 equal (16 B), 1 changed (7 B)\n";
-    expect(&folder.run("compare --follow list a"), 1, "changed x\n", followed);
+    let followed = "lanesum: 3 files: 2 equal (16 B), 1 changed (7 B); before: list, after: a\n";
+    expect(&folder.run("compare --follow list a"), 1, "changed x: its digest\n", followed);
     // A folder is no file.
     fs::remove_file(folder.path("a/x")).unwrap();
     fs::create_dir(folder.path("a/x")).unwrap();
@@ -260,8 +264,9 @@ fn other_algorithm_or_key_gives_a_hint() {
     folder.write("a/empty", "");
     expect(&folder.run("-a blake3 --untagged -o list a"), 0, "", "");
     let words = "lanesum: list: no untagged line matches as sha256\nhint: if the lines are blake3: -a blake3\n\
-                 lanesum: 3 files: 3 changed (6 B)\n";
-    expect(&folder.run("compare list a"), 1, "changed empty\nchanged x\nchanged y\n", words);
+                 lanesum: 3 files: 3 changed (6 B); before: list, after: a\n";
+    let changed = "changed empty: its digest\nchanged x: its digest\nchanged y: its digest\n";
+    expect(&folder.run("compare list a"), 1, changed, words);
     expect(&folder.run("compare -a blake3 list a"), 0, "", "lanesum: 3 files: 3 equal (6 B)\n");
     let words = "lanesum: list: no line has as many digits as md5\n\
                  hint: leave out -a to detect the algorithm\n";
@@ -282,7 +287,7 @@ fn empty_list_fails() {
     expect(&folder.run("compare empty a"), 1, "", words);
     expect(&folder.run("compare a empty"), 1, "", words);
     folder.write("nul", format!("{ABC}  x\0"));
-    assert_eq!(folder.run("compare --zero nul a").stdout, b"changed x\n");
+    assert_eq!(folder.run("compare --zero nul a").stdout, b"changed x: its digest\n");
 }
 
 /// Links and special files are no files, and are not equal either.
@@ -358,4 +363,29 @@ fn names_in_a_different_unicode_form_give_a_hint() {
     folder.write("same", format!("{}  \u{e4}\n{}  c\n", md5("edited"), md5("tree/b")));
     let told = text(&folder.run("compare same tree").stderr);
     assert!(!told.contains("Unicode form"), "{told}");
+}
+
+/// With the sides exchanged, files that came are `missing`: the summary says which side is which.
+#[test]
+fn reversed_sides_are_named() {
+    let folder = Folder::new();
+    folder.write("d/a", "a");
+    folder.run("-o l d");
+    fs::remove_file(folder.path("d/a")).unwrap();
+    folder.write("d/b", "b");
+    let run = folder.run("compare d l");
+    assert_eq!(text(&run.stdout), "missing b\nnew d/a\n");
+    assert!(text(&run.stderr).ends_with("; before: d, after: l\n"), "{}", text(&run.stderr));
+}
+
+#[test]
+fn size_or_digest_of_changed_files_is_named() {
+    let folder = Folder::new();
+    for (name, before, after) in [("longer", "abc", "abcd"), ("same", "abc", "abd")] {
+        folder.write(format!("a/{name}"), before);
+        folder.write(format!("b/{name}"), after);
+    }
+    let run = folder.run("compare a b");
+    let told = "changed longer: its size, from 3 to 4 bytes\nchanged same: its digest\n";
+    assert_eq!(text(&run.stdout), told);
 }

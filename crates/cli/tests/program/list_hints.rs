@@ -1,5 +1,7 @@
 //! What `lanesum check` tells of lists whose names, encoding or missing names keep it from checking.
 
+use std::io::BufRead as _;
+
 use super::lists::assert_ran;
 use super::*;
 
@@ -58,10 +60,9 @@ fn names_in_code_pages_give_a_command() {
     let folder = Folder::new();
     folder.write("\u{20ac} \u{fc}", "abc");
     folder.write("\u{e4}", "d");
-    for (name, file, content) in [
-        (&b"\x80 \xfc"[..], "\u{20ac} \u{fc}", "abc"),
-        (b"\x84", "\u{e4}", "d"),
-    ] {
+    for (name, file, content) in
+        [(&b"\x80 \xfc"[..], "\u{20ac} \u{fc}", "abc"), (b"\x84", "\u{e4}", "d")]
+    {
         folder.write("l", [md5(content).as_bytes(), b"  ", name, b"\n"].concat());
         let run = output(folder.lanesum(["check", "l"]).env("LC_ALL", "C.UTF-8"));
         let hint = text(&run.stderr).lines().last().unwrap().to_owned();

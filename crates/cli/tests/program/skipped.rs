@@ -191,9 +191,11 @@ fn sizes_of_distinfo_are_compared() {
 
 #[test]
 fn title_with_a_date_is_not_sfv() {
-    for title in
-        ["MD5 checksums of backup 20261120", "Checksums of build deadbeef", "a 20261120\nb 20261121"]
-    {
+    for title in [
+        "MD5 checksums of backup 20261120",
+        "Checksums of build deadbeef",
+        "a 20261120\nb 20261121",
+    ] {
         let list = format!("{title}\n{}", line("abc", "f"));
         let (code, stdout, stderr) = check(&list);
         assert_eq!((code, &*stdout), (Some(0), "f: OK\n"), "{stderr}");
@@ -209,9 +211,8 @@ fn tagged_and_grouped_digests_are_not_sfv() {
     let (code, _, stderr) = check("ADLER32 (f) = 024d0127\n");
     assert_eq!(code, Some(1));
     assert!(stderr.contains("of unknown algorithms (ADLER32)"), "{stderr}");
-    let (code, _, stderr) = check(
-        "f: BA7816BF 8F01CFEA 414140DE 5DAE2223 B00361A3 96177A9C B410FF61\n   F20015AD\n",
-    );
+    let (code, _, stderr) =
+        check("f: BA7816BF 8F01CFEA 414140DE 5DAE2223 B00361A3 96177A9C B410FF61\n   F20015AD\n");
     assert_eq!(code, Some(1));
     assert!(!stderr.contains("sfv"), "{stderr}");
 }

@@ -222,7 +222,7 @@ fn read<'a>(
     let reads_as = match rest {
         [] => return None,
         // Digests of standard input without the dash for its name.
-        [b' ' | b'*'] if is_lenient => return None,
+        [b' ' | b'*' | b'\t'] if is_lenient => return None,
         // The name has at least one byte, so a single space or star is the name itself.
         [b' ' | b'*', _, ..] => Form::Standard,
         _ => Form::Reversed,
