@@ -417,7 +417,7 @@ fn compare_finds_the_part_size_too() {
     );
     folder.write("other", list(&[("a", SIZE, IN_PARTS[0].1), ("b", SIZE, &format!("{ABC}-1"))]));
     let told = "not compared a: the ETags differ, which different part sizes can cause\n\
-                changed b: its digest\n";
+                changed b: its size, from 20,971,521 to 20,971,520 bytes\n";
     compared(&folder.run("compare list other"), 1, told);
     // Of one part there is no other size.
     compared(&folder.run("compare other t"), 1, "changed b: its digest\n");

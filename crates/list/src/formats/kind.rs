@@ -295,7 +295,9 @@ pub fn recognise(head: &[u8], dialect: Dialect) -> Option<Box<dyn Format>> {
     let formats = kinds.map(|kind| kind.reader(dialect)).into_iter().chain([mixed()]);
     let mut formats = formats.chain(others.map(|kind| kind.reader(dialect)));
     let found = formats.find(|format| format.detect(head));
-    found.or_else(|| Csv::is_almost(dialect, head).then(|| Kind::Csv.reader(dialect)))
+    found.or_else(|| {
+        Csv::is_almost(dialect, head.trim_ascii_end()).then(|| Kind::Csv.reader(dialect))
+    })
 }
 
 #[cfg(test)]
