@@ -1,17 +1,17 @@
 //! Lines that are not checksum lines, but contain a digest.
 //!
-//! Somebody wrote such a line to have its file checked. So a check that skips it must not succeed.
-//! The digests of most algorithms cannot be mistaken for something else. The short ones can: a date
-//! and an abbreviated commit have 8 digits, too.
+//! The author of such a line wanted its file to be checked. So a check that skips it must not
+//! succeed. The digests of most algorithms cannot be mistaken for something else. The short ones
+//! can: a date and an abbreviated commit have 8 digits, too.
 
 use crate::{Algorithm, Algorithms};
 
 /// The hexadecimal digits of the shortest digest that text does not contain by chance.
 const MANY: usize = 32;
 
-/// Returns whether a line that is not a checksum line contains a digest, and something else that may
-/// name its file. Digests of fewer than 32 hexadecimal digits count only if other lines of the list,
-/// which have the algorithms `seen`, have as many.
+/// Returns whether a line that is not a checksum line contains a digest, and something else that
+/// may name its file. Digests of fewer than 32 hexadecimal digits count only if other lines of the
+/// list, which have the algorithms `seen`, have as many.
 ///
 /// ```
 /// use lanesum_list::{Algorithm, Algorithms, has_digest};

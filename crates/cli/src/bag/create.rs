@@ -37,7 +37,7 @@ pub fn run(args: &Create) -> anyhow::Result<ExitCode> {
     })
 }
 
-/// What is wrong with a directory that is the home directory of the user, or has it below: programs
+/// Returns the problem of a directory that is or contains the home directory of the user. Programs
 /// would not find their files in a bag.
 fn of_home(folder: &Path) -> Option<Problem> {
     let home = env::home_dir()?.canonicalize().ok()?;
@@ -65,7 +65,7 @@ fn has_hidden(folder: &Path, creation: &Creation, console: &mut Console) -> bool
     true
 }
 
-/// The command that turns a bag back into the directory that it was.
+/// Returns the command that turns a bag back into the directory that it was.
 fn undo(folder: &Path) -> String {
     let left = ".lanesum-undo";
     format!(

@@ -79,6 +79,7 @@ fn rows() -> Vec<Row> {
     const NONE: &str = "list: no checksum lines\nhint: check that it is a checksum list";
     let good = line("abc", "a");
     let both = good.clone() + &line("b", "b");
+    let one_blank = line("b", "b").replace("  ", " ");
     let gone = line("x", "gone");
     let wrong = line("x", "a");
     let sha1 = "SHA1 (a) = a9993e364706816aba3e25717850c26c9cd0d89d\n";
@@ -150,6 +151,13 @@ fn rows() -> Vec<Row> {
         row("the same", both.clone() + "x\n", "--strict list")
             .prints("a: OK, b: OK")
             .says("1 malformed line")
+            .is(1),
+        row("a line with one blank behind lines with two", good.clone() + &one_blank, "list")
+            .prints("a: OK")
+            .says(
+                "list: line 2: contains a digest, but is not a checksum line like the others\n\
+                 hint: write it as \"DIGEST  NAME\", with two spaces",
+            )
             .is(1),
         row("a last line cut within its digest", &both.as_bytes()[..50], "list")
             .prints("a: OK")

@@ -1,4 +1,4 @@
-//! What `lanesum check` tells of lists whose names, encoding or missing names keep it from checking.
+//! Hints of `lanesum check` about lists with missing names, or names in another spelling.
 
 use std::io::BufRead as _;
 

@@ -149,8 +149,8 @@ pub(super) fn without_return(line: &[u8]) -> &[u8] {
     line.strip_suffix(b"\r").unwrap_or(line)
 }
 
-/// Returns the line without a byte order mark before it. A list joined from several, as by `cat`, has
-/// marks in its middle.
+/// Returns the line without a byte order mark before it. A list joined from several, as by `cat`,
+/// has marks in its middle.
 pub(super) fn without_mark(line: &[u8]) -> &[u8] {
     line.strip_prefix(start::MARK).unwrap_or(line)
 }

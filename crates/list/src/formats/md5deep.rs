@@ -39,8 +39,8 @@ impl Md5deep {
         Self { dialect }
     }
 
-    /// Returns whether a line begins with a size in its column. Fewer columns may be the digits of a
-    /// checksum.
+    /// Returns whether a line begins with a size in its column. Fewer columns may be the digits of
+    /// a checksum.
     pub(super) fn may_be(line: &[u8]) -> bool {
         let blanks = line.iter().take_while(|&&byte| byte == b' ').count();
         let digits = line[blanks..].iter().take_while(|byte| byte.is_ascii_digit()).count();

@@ -48,8 +48,8 @@ impl Sfv {
         !is_grouped && !is_unknown && matches!(self.clone().next(line), Line::Record { .. })
     }
 
-    /// Returns whether a line has a digest before its name, so that lines like those of SFV before it
-    /// are titles: `Backup of 20261120`.
+    /// Returns whether a line has a digest before its name. Lines like those of SFV before it are
+    /// then titles: `Backup of 20261120`.
     fn is_of_others(&self, line: &[u8]) -> bool {
         let is_record = || matches!(Mixed::new(self.dialect).next(line), Line::Record { .. });
         is_record() && !self.is_line(line)

@@ -44,7 +44,8 @@ impl Tag {
         Some((text.name(name)?, digest))
     }
 
-    /// Reads the size of a file, as in `distinfo` of FreeBSD: `SIZE (name) = 123`. NetBSD adds `bytes`.
+    /// Reads the size of a file, as in `distinfo` of FreeBSD: `SIZE (name) = 123`. NetBSD adds
+    /// `bytes`.
     pub(super) fn size<'a>(&self, text: Text<'a>) -> Option<Record<'a>> {
         if !self.dialect.is_lenient || !text.bytes.get(..4)?.eq_ignore_ascii_case(b"size") {
             return None;
