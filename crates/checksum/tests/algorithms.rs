@@ -51,8 +51,10 @@ fn every_algorithm_is_written_and_read_back() {
         for ending in [Ending::Newline, Ending::Nul] {
             let any = Dialect::any().with_ending(ending);
             let told = any.with_untagged(algorithm);
+            // Its untagged lines have its name, as those of xxhsum.
+            let untagged = line(&record, algorithm == Algorithm::Xxh3_64);
             assert_eq!(read_back(&record, &Tag::new(any), any), [(1, line(&record, true))]);
-            assert_eq!(read_back(&record, &Gnu::new(any), told), [(1, line(&record, false))]);
+            assert_eq!(read_back(&record, &Gnu::new(any), told), [(1, untagged)]);
             let only = Dialect::only(algorithm).with_ending(ending);
             assert_eq!(read_back(&record, &Tag::new(any), only), [(1, line(&record, true))]);
         }
