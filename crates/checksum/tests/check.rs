@@ -8,7 +8,8 @@ use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
 
 use lanesum_checksum::check::{Event, List, Options, Recognition, Verdict, check, files};
-use lanesum_checksum::engine;
+use lanesum_checksum::{Algorithm, engine};
+use lanesum_list::Dialect;
 
 const MD5_ABC: &str = "900150983cd24fb0d6963f7d28e17f72";
 const MD5_EMPTY: &str = "d41d8cd98f00b204e9800998ecf8427e";
