@@ -32,13 +32,13 @@ pub trait Kernel {
 pub struct Backend(InstructionSet);
 
 /// The table. An entry holds the builds that have the instruction set, its name, the CPU features
-/// that it needs, its words of 64 bits by ascending number of lanes, and the value of
+/// that it needs, the bytes in its widest register, its words of 64 bits by ascending number of lanes, and the value of
 /// [`Backend::loads_by_mask`]. The values that may depend on [`Latency`] follow: the words of 32
 /// bits, [`Backend::gathering_width_64`] and [`Backend::leaves_units_idle`].
 macro_rules! instruction_sets {
     ($(
         #$build:tt
-        $name:literal, needs: [$($feature:tt),*],
+        $name:literal, needs: [$($feature:tt),*], register: $register:literal,
         words_64: { $($width_64:literal: $word_64:ty),* }, by_mask: $by_mask:literal,
         $(
             $set:ident $(on $latency:ident)?, words: { $($width:literal: $word:ty),* },
@@ -143,6 +143,14 @@ macro_rules! instruction_sets {
                 }
             }
 
+            /// Returns the number of bytes in the widest register, or 0 for the portable backend.
+            #[must_use]
+            pub const fn register_len(self) -> usize {
+                match self.0 {
+                    $(#$build $(InstructionSet::$set)|+ => $register,)*
+                }
+            }
+
             /// Returns the best number of lanes for kernels that gather their words from many
             /// places. It is the largest width, or a smaller one that already keeps the execution
             /// units busy. With the smaller one the CPU can start on the next lanes before the
@@ -184,20 +192,20 @@ type AnyOrder2 = Pair<Scalar<false>, Scalar<false>>;
 // few streams are fastest in scalar lanes, and two sets of 512 bits leave half of the units idle.
 instruction_sets! {
     #[cfg(true)]
-    "portable", needs: [],
+    "portable", needs: [], register: 0,
     words_64: { 1: u64, 2: [u64; 2] }, by_mask: false,
     Portable, words: { 1: Scalar, 2: Scalar2, 4: Pair<AnyOrder2, AnyOrder2> },
     gathering: 2, idle: false;
 
     #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-    "sse2", needs: [],
+    "sse2", needs: [], register: 16,
     words_64: { 1: u64, 2: U64x2, 4: Pair<U64x2, U64x2>, 6: Pair<Pair<U64x2, U64x2>, U64x2> },
     by_mask: false,
     Sse2, words: { 1: Scalar, 2: Scalar2, 4: Sse2x4, 8: Pair<Sse2x4, Sse2x4> },
     gathering: 6, idle: false;
 
     #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-    "avx2", needs: ["avx2"],
+    "avx2", needs: ["avx2"], register: 32,
     words_64: { 1: u64, 4: U64x4, 8: Pair<U64x4, U64x4>, 12: Pair<Pair<U64x4, U64x4>, U64x4> },
     by_mask: false,
     Avx2, words: {
@@ -207,7 +215,7 @@ instruction_sets! {
     gathering: 12, idle: false;
 
     #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-    "avx512", needs: ["avx512f", "avx512vl", "avx512bw", "avx2", "popcnt"],
+    "avx512", needs: ["avx512f", "avx512vl", "avx512bw", "avx2", "popcnt"], register: 64,
     words_64: { 1: u64, 8: U64x8, 16: Pair<U64x8, U64x8>, 24: Pair<Pair<U64x8, U64x8>, U64x8> },
     by_mask: true,
     Avx512 on One, words: {

@@ -1,6 +1,6 @@
 //! The inputs of a kernel: the same number of 64-byte blocks for each lane.
 
-/// Bytes in a block of MD5 and similar hashes.
+/// Bytes in a block of MD5, SHA-1 and SHA-256. A block of SHA-512 counts as two.
 pub const BLOCK_LEN: usize = 64;
 
 /// The largest number of lanes of any word: four registers of sixteen.
@@ -41,15 +41,18 @@ impl<'a> Blocks<'a> {
         self.count
     }
 
-    /// Takes as many whole blocks as the shortest input has. Also returns the lengths in bytes of
-    /// the shortest and the longest input.
+    /// Takes as many whole blocks as the shortest input has, and of these a multiple of `unit`.
+    /// Also returns the lengths in bytes of the shortest and the longest input.
+    ///
+    /// # Panics
+    /// Panics if `unit` is 0.
     #[inline(always)]
     #[must_use]
-    pub fn whole(inputs: &'a [&'a [u8]]) -> (Self, [usize; 2]) {
+    pub fn whole(inputs: &'a [&'a [u8]], unit: usize) -> (Self, [usize; 2]) {
         let lengths = inputs.iter().fold([usize::MAX, 0], |[shortest, longest], input| {
             [shortest.min(input.len()), longest.max(input.len())]
         });
-        (Self { inputs, count: lengths[0] / BLOCK_LEN }, lengths)
+        (Self { inputs, count: lengths[0] / (BLOCK_LEN * unit) * unit }, lengths)
     }
 
     /// Returns the same blocks of the inputs `first .. first + lanes` only.
@@ -100,6 +103,15 @@ impl<'a> BlockRow<'a> {
         unsafe { &*self.input(lane).as_ptr().add(self.offset + at).cast() }
     }
 
+    /// Returns `count` bytes of a lane from the start of the block on.
+    ///
+    /// # Panics
+    /// Panics if there are fewer.
+    #[inline(always)]
+    pub(crate) fn from_here(&self, lane: usize, count: usize) -> &'a [u8] {
+        &self.input(lane)[self.offset..][..count]
+    }
+
     /// Returns word `number` of the block of a lane.
     #[inline(always)]
     pub(crate) fn word(&self, lane: usize, number: usize) -> u32 {
@@ -123,10 +135,11 @@ mod tests {
     #[test]
     fn whole_blocks_are_counted_by_the_shortest_input() {
         let inputs: [&[u8]; 3] = [&[1; 200], &[2; 191], &[3; 130]];
-        let (blocks, lengths) = Blocks::whole(&inputs);
+        let (blocks, lengths) = Blocks::whole(&inputs, 1);
         assert_eq!((blocks.count(), lengths), (2, [130, 200]));
         assert_eq!(blocks.lanes(1, 2).row(1, 2).bytes::<1>(0, 0), &[2]);
-        assert_eq!(Blocks::whole(&[&[], &[0; 64]]).0.count(), 0);
+        assert_eq!(Blocks::whole(&[&[], &[0; 64]], 1).0.count(), 0);
+        assert_eq!(Blocks::whole(&[&[0; 383], &[0; 384]], 2).0.count(), 4);
     }
 
     #[test]

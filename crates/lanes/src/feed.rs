@@ -19,12 +19,15 @@ pub const TURNS: usize = 16;
 
 /// The computation of a kernel on blocks.
 pub trait Compression {
+    /// The state: an array of words.
+    type State<W: Word>: Copy;
+
     /// Returns the state after a block. Takes all turns of the feed in order.
-    fn block<W: Word>(state: [W; 4], feed: &mut BlockFeed<'_, W>) -> [W; 4];
+    fn block<W: Word>(state: Self::State<W>, feed: &mut BlockFeed<'_, W>) -> Self::State<W>;
 
     /// Returns the state to continue with after the last block of a part. Parts are numbered from
     /// 0.
-    fn end_part<W: Word>(&mut self, state: [W; 4], part: usize) -> [W; 4];
+    fn end_part<W: Word>(&mut self, state: Self::State<W>, part: usize) -> Self::State<W>;
 }
 
 /// Runs a compression over all blocks of all parts in order, separately in each lane.
@@ -35,38 +38,40 @@ pub trait Compression {
 /// };
 ///
 /// /// The sum of the first words of all blocks, in each lane.
-/// struct Sum([[u8; 16]; 4]);
+/// struct Sum([u32; 4]);
 ///
 /// impl Compression for Sum {
+///     type State<W: Word> = W;
+///
 ///     #[inline(always)]
-///     fn block<W: Word>([sum, ..]: [W; 4], feed: &mut BlockFeed<'_, W>) -> [W; 4] {
+///     fn block<W: Word>(sum: W, feed: &mut BlockFeed<'_, W>) -> W {
 ///         (0..TURNS).for_each(|turn| feed.turn(turn));
-///         [sum.add(feed.word(0)); 4]
+///         sum.add(feed.word(0))
 ///     }
 ///
 ///     #[inline(always)]
-///     fn end_part<W: Word>(&mut self, state: [W; 4], _: usize) -> [W; 4] {
-///         W::store_rows(state, &mut self.0);
-///         state
+///     fn end_part<W: Word>(&mut self, sum: W, _: usize) -> W {
+///         sum.store(&mut self.0);
+///         sum
 ///     }
 /// }
 ///
 /// struct SumOf<'a>(Blocks<'a>);
 ///
 /// impl Kernel for SumOf<'_> {
-///     type Output = [[u8; 16]; 4];
+///     type Output = [u32; 4];
 ///
 ///     #[inline(always)]
-///     fn run<W: Word>(self) -> [[u8; 16]; 4] {
-///         let mut sum = Sum([[0; 16]; 4]);
-///         compress(&mut sum, [W::splat(0); 4], &[self.0]);
+///     fn run<W: Word>(self) -> [u32; 4] {
+///         let mut sum = Sum([0; 4]);
+///         compress(&mut sum, W::splat(0), &[self.0]);
 ///         sum.0
 ///     }
 /// }
 ///
 /// let inputs: [&[u8]; 4] = [&[1; 128], &[2; 128], &[3; 128], &[4; 128]];
 /// let sums = Backend::best().run(4, SumOf(Blocks::new(&inputs, 2)));
-/// assert_eq!(sums, [[2; 16], [4; 16], [6; 16], [8; 16]]);
+/// assert_eq!(sums, [0x0202_0202, 0x0404_0404, 0x0606_0606, 0x0808_0808]);
 /// ```
 ///
 /// # Panics
@@ -74,7 +79,7 @@ pub trait Compression {
 #[inline(always)]
 pub fn compress<C: Compression, W: Word>(
     compression: &mut C,
-    mut state: [W; 4],
+    mut state: C::State<W>,
     parts: &[Blocks<'_>],
 ) {
     let ready = &mut [Transposed([[MaybeUninit::uninit(); MAX_LANES]; 16]); 2];
@@ -208,16 +213,18 @@ mod tests {
     struct Few<const TAKEN: usize>;
 
     impl<const TAKEN: usize> Compression for Few<TAKEN> {
-        fn block<W: Word>(state: [W; 4], feed: &mut BlockFeed<'_, W>) -> [W; 4] {
+        type State<W: Word> = W;
+
+        fn block<W: Word>(state: W, feed: &mut BlockFeed<'_, W>) -> W {
             (0..TAKEN).for_each(|turn| feed.turn(turn));
-            [state[0].add(feed.word(15)); 4]
+            state.add(feed.word(15))
         }
 
-        fn end_part<W: Word>(&mut self, state: [W; 4], _: usize) -> [W; 4] {
-            let mut rows = [[0; 16]; MAX_LANES];
-            W::store_rows(state, &mut rows);
-            assert_eq!(rows[..W::LANES], [[3; 16]; MAX_LANES][..W::LANES]);
-            [W::splat(0); 4]
+        fn end_part<W: Word>(&mut self, state: W, _: usize) -> W {
+            let mut numbers = [0; MAX_LANES];
+            state.store(&mut numbers);
+            assert_eq!(numbers[..W::LANES], [0x0303_0303; MAX_LANES][..W::LANES]);
+            W::splat(0)
         }
     }
 
@@ -230,7 +237,7 @@ mod tests {
         fn run<W: Word>(self) {
             let inputs: [&[u8]; MAX_LANES] = [&[1; 192]; MAX_LANES];
             let parts = [Blocks::new(&inputs, 3); 2];
-            compress(&mut Few::<TAKEN>, [W::splat(0); 4], &parts);
+            compress(&mut Few::<TAKEN>, W::splat(0), &parts);
         }
     }
 

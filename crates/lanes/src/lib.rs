@@ -6,6 +6,8 @@
 //! | a computation on 64-bit numbers | many of them at once | a [`Kernel64`] over [`Word64`] |
 //! | a kernel | to run it on this CPU | [`Backend::best`], [`Backend::available`] |
 //! | messages of 64-byte blocks, as in MD5 | to feed them to a kernel | [`Blocks`] and [`compress`] |
+//! | messages of 128-byte blocks, as in SHA-512 | to feed them to a kernel | [`Blocks`] and [`compress_64`] |
+//! | a CPU with SHA instructions | to run a kernel of them | [`ShaKernel`], [`Backend::sha_streams`] |
 //! | inputs of 64-bit words, as in SipHash | to feed them to a kernel | [`Inputs`], [`Records`] |
 //! | short strings in one buffer | to sort them by length for the lanes | [`Pieces`] and [`ShortPieces`] |
 //! | memory that is read in random order | to prefetch it | [`fetch()`] |
@@ -15,23 +17,23 @@
 //! ```
 //! use lanesum_lanes::{Backend, Kernel, Numbers, Word};
 //!
-//! /// Adds a number to each of many: four in each row of bytes.
-//! struct Add<'a>(u32, &'a mut [[u8; 16]]);
+//! /// Adds a number to each of many.
+//! struct Add<'a>(u32, &'a mut [u32]);
 //!
 //! impl Kernel for Add<'_> {
 //!     type Output = ();
 //!
 //!     #[inline(always)] // so that it compiles with the instructions of the backend
 //!     fn run<W: Word>(self) {
-//!         for rows in self.1.chunks_exact_mut(W::LANES) {
-//!             W::store_rows(W::load_rows(rows).map(|word| word.add(W::splat(self.0))), rows);
+//!         for numbers in self.1.chunks_exact_mut(W::LANES) {
+//!             W::load(numbers).add(W::splat(self.0)).store(numbers);
 //!         }
 //!     }
 //! }
 //!
-//! let mut rows = [[1; 16]; 8];
-//! Backend::best().run(4, Add(2, &mut rows));
-//! assert_eq!(rows, [[3, 1, 1, 1, 3, 1, 1, 1, 3, 1, 1, 1, 3, 1, 1, 1]; 8]);
+//! let mut numbers = [1; 8];
+//! Backend::best().run(4, Add(2, &mut numbers));
+//! assert_eq!(numbers, [3; 8]);
 //! ```
 //!
 //! The source files:
@@ -41,7 +43,8 @@
 //! - `x86_64/`: words in SIMD registers.
 //! - `backend.rs`: the table of instruction sets, their detection, and how to run a kernel.
 //! - `blocks.rs` and `words.rs`: the inputs of kernels.
-//! - `feed.rs`: the order in which a kernel reads its blocks.
+//! - `feed.rs` and `rows64.rs`: the order in which a kernel reads its blocks.
+//! - `sha.rs`: the SHA instructions.
 //!
 //! This is the only crate of lanesum with `unsafe` for SIMD. `x86_64/mod.rs`, `blocks.rs` and
 //! `feed.rs` state the safety conditions.
@@ -57,6 +60,8 @@ mod opaque;
 mod pieces;
 mod portable;
 mod portable64;
+mod rows64;
+mod sha;
 mod short;
 mod word;
 mod word64;
@@ -71,13 +76,15 @@ pub use fetch::fetch;
 pub use kernel64::Kernel64;
 pub use pieces::{Offset, Pieces};
 pub use portable::Pair;
+pub use rows64::{Compression64, LongBlock, compress_64};
+pub use sha::{ShaBlock, ShaKernel, ShaWord};
 pub use short::{CHUNK, ShortLanes, ShortPieces};
 pub use word::{Numbers, Word, function};
 pub use word64::{PICK_ROOM, Word64};
 pub use words::{Inputs, MAX_LANES_64, Records, Source, WORD_LEN, Words, rest_of};
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 #[doc(hidden)]
-pub use x86_64::latency::Latency;
+pub use x86_64::{latency::Latency, sha::Instructions as ShaInstructions};
 #[cfg(all(feature = "std", target_arch = "x86_64", target_feature = "sse2"))]
 #[doc(hidden)]
 pub use x86_64::other_latencies;

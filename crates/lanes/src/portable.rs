@@ -3,10 +3,12 @@
 #[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), not(miri)))]
 use core::arch::asm;
 
+use core::ops::{BitAnd as _, BitOr as _, BitXor as _};
+
 use crate::Word;
 use crate::blocks::BlockRow;
 use crate::feed::Transposed;
-use crate::word::{Numbers, function, sealed::Sealed};
+use crate::word::{Numbers, function, logic, sealed::Sealed};
 
 /// One number. Its sums are computed in the order that the kernel gives. For four numbers at once
 /// the order of the compiler is better, because not all values fit into registers.
@@ -47,6 +49,42 @@ impl<const IN_ORDER: bool> Word for Scalar<IN_ORDER> {
     const PARTS: usize = 0;
 
     #[inline(always)]
+    fn logic<const F: i32>(self, c: Self, d: Self) -> Self {
+        let (b, c, d) = (self.0, c.0, d.0);
+        Self(logic!(F, b, c, d, u32::bitand, u32::bitor, u32::bitxor, u32::MAX))
+    }
+
+    #[inline(always)]
+    fn xor(self, other: Self) -> Self {
+        Self(self.0 ^ other.0)
+    }
+
+    #[inline(always)]
+    fn rotate_right<const COUNT: u32>(self) -> Self {
+        Self(self.0.rotate_right(COUNT))
+    }
+
+    #[inline(always)]
+    fn shift_right<const COUNT: u32>(self) -> Self {
+        Self(self.0 >> COUNT)
+    }
+
+    #[inline(always)]
+    fn swap_bytes(self) -> Self {
+        Self(self.0.swap_bytes())
+    }
+
+    #[inline(always)]
+    fn load(numbers: &[u32]) -> Self {
+        Self(numbers[0])
+    }
+
+    #[inline(always)]
+    fn store(self, numbers: &mut [u32]) {
+        numbers[0] = self.0;
+    }
+
+    #[inline(always)]
     fn end_step<const F: i32, const COUNT: u32>(self, b: Self, c: Self, d: Self) -> Self {
         let (b, c, d) = (b.0, c.0, d.0);
         let (sum, late) = match F {
@@ -60,16 +98,17 @@ impl<const IN_ORDER: bool> Word for Scalar<IN_ORDER> {
     }
 
     #[inline(always)]
-    fn load_rows(rows: &[[u8; 16]]) -> [Self; 4] {
-        let row = u128::from_le_bytes(rows[0]);
+    fn load_rows<const N: usize>(rows: &[[u8; N]], piece: usize) -> [Self; 4] {
+        let row = u128::from_le_bytes(*piece_of(&rows[0], piece));
         [0, 32, 64, 96].map(|bit| Self((row >> bit) as u32))
     }
 
     #[inline(always)]
-    fn store_rows(words: [Self; 4], rows: &mut [[u8; 16]]) {
+    fn store_rows<const N: usize>(words: [Self; 4], rows: &mut [[u8; N]], piece: usize) {
         // As one number: the CPU stalls when bytes written in pieces are read as a whole.
         let [a, b, c, d] = words.map(|word| u128::from(word.0));
-        rows[0] = (a | b << 32 | c << 64 | d << 96).to_le_bytes();
+        let row = (a | b << 32 | c << 64 | d << 96).to_le_bytes();
+        *piece_of_mut(&mut rows[0], piece) = row;
     }
 
     #[inline(always)]
@@ -117,16 +156,52 @@ impl<A: Word, B: Word> Word for Pair<A, B> {
     }
 
     #[inline(always)]
-    fn load_rows(rows: &[[u8; 16]]) -> [Self; 4] {
-        let [a0, a1, a2, a3] = A::load_rows(rows);
-        let [b0, b1, b2, b3] = B::load_rows(&rows[A::LANES..]);
+    fn logic<const F: i32>(self, c: Self, d: Self) -> Self {
+        Self(self.0.logic::<F>(c.0, d.0), self.1.logic::<F>(c.1, d.1))
+    }
+
+    #[inline(always)]
+    fn xor(self, other: Self) -> Self {
+        Self(self.0.xor(other.0), self.1.xor(other.1))
+    }
+
+    #[inline(always)]
+    fn rotate_right<const COUNT: u32>(self) -> Self {
+        Self(self.0.rotate_right::<COUNT>(), self.1.rotate_right::<COUNT>())
+    }
+
+    #[inline(always)]
+    fn shift_right<const COUNT: u32>(self) -> Self {
+        Self(self.0.shift_right::<COUNT>(), self.1.shift_right::<COUNT>())
+    }
+
+    #[inline(always)]
+    fn swap_bytes(self) -> Self {
+        Self(self.0.swap_bytes(), self.1.swap_bytes())
+    }
+
+    #[inline(always)]
+    fn load(numbers: &[u32]) -> Self {
+        Self(A::load(numbers), B::load(&numbers[A::LANES..]))
+    }
+
+    #[inline(always)]
+    fn store(self, numbers: &mut [u32]) {
+        self.0.store(numbers);
+        self.1.store(&mut numbers[A::LANES..]);
+    }
+
+    #[inline(always)]
+    fn load_rows<const N: usize>(rows: &[[u8; N]], piece: usize) -> [Self; 4] {
+        let [a0, a1, a2, a3] = A::load_rows(rows, piece);
+        let [b0, b1, b2, b3] = B::load_rows(&rows[A::LANES..], piece);
         [Self(a0, b0), Self(a1, b1), Self(a2, b2), Self(a3, b3)]
     }
 
     #[inline(always)]
-    fn store_rows(words: [Self; 4], rows: &mut [[u8; 16]]) {
-        A::store_rows(words.map(|word| word.0), rows);
-        B::store_rows(words.map(|word| word.1), &mut rows[A::LANES..]);
+    fn store_rows<const N: usize>(words: [Self; 4], rows: &mut [[u8; N]], piece: usize) {
+        A::store_rows(words.map(|word| word.0), rows, piece);
+        B::store_rows(words.map(|word| word.1), &mut rows[A::LANES..], piece);
     }
 
     #[inline(always)]
@@ -148,4 +223,16 @@ impl<A: Word, B: Word> Word for Pair<A, B> {
     fn call<R>(function: impl FnOnce() -> R) -> R {
         A::call(function)
     }
+}
+
+/// Returns piece `piece` of 16 bytes.
+#[inline(always)]
+pub(crate) fn piece_of<const N: usize>(bytes: &[u8; N], piece: usize) -> &[u8; 16] {
+    bytes[16 * piece..][..16].try_into().expect("16 bytes")
+}
+
+/// Returns piece `piece` of 16 bytes.
+#[inline(always)]
+fn piece_of_mut<const N: usize>(bytes: &mut [u8; N], piece: usize) -> &mut [u8; 16] {
+    (&mut bytes[16 * piece..][..16]).try_into().expect("16 bytes")
 }

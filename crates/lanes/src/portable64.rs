@@ -60,6 +60,21 @@ impl Word64 for u64 {
     }
 
     #[inline(always)]
+    fn choose(self, yes: Self, no: Self) -> Self {
+        no ^ self & (yes ^ no)
+    }
+
+    #[inline(always)]
+    fn majority(self, b: Self, c: Self) -> Self {
+        self & b ^ c & (self ^ b)
+    }
+
+    #[inline(always)]
+    fn swap_bytes(self) -> Self {
+        self.swap_bytes()
+    }
+
+    #[inline(always)]
     fn shift_left(self, count: u32) -> Self {
         self << count
     }
@@ -150,6 +165,21 @@ impl<const N: usize> Word64 for [u64; N] {
     }
 
     #[inline(always)]
+    fn choose(self, yes: Self, no: Self) -> Self {
+        core::array::from_fn(|lane| self[lane].choose(yes[lane], no[lane]))
+    }
+
+    #[inline(always)]
+    fn majority(self, b: Self, c: Self) -> Self {
+        core::array::from_fn(|lane| self[lane].majority(b[lane], c[lane]))
+    }
+
+    #[inline(always)]
+    fn swap_bytes(self) -> Self {
+        self.map(u64::swap_bytes)
+    }
+
+    #[inline(always)]
     fn shift_left(self, count: u32) -> Self {
         self.map(|value| value << count)
     }
@@ -233,7 +263,7 @@ macro_rules! pairwise {
 
 /// Two words as one, as for 32 bits: two independent chains of instructions.
 impl<A: Word64, B: Word64> Word64 for Pair<A, B> {
-    pairwise! { u64; add(other) xor(b) xor3(b, c) below(counts, above) rest(lengths, above); rotate_left shift_left shift_right }
+    pairwise! { u64; add(other) xor(b) xor3(b, c) choose(yes, no) majority(b, c) swap_bytes() below(counts, above) rest(lengths, above); rotate_left shift_left shift_right }
 
     type Mask = (A::Mask, B::Mask);
 

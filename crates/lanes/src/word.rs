@@ -37,23 +37,59 @@ pub trait Word: Numbers + sealed::Sealed {
     /// loaded when they are needed.
     const PARTS: usize;
 
+    /// Returns `f(self, c, d)` of each bit. `F` is one of the [functions](crate::function), and
+    /// `self` is its `b`.
+    #[must_use]
+    fn logic<const F: i32>(self, c: Self, d: Self) -> Self;
+
+    /// Returns `self ^ other`.
+    #[must_use]
+    fn xor(self, other: Self) -> Self;
+
+    /// Rotates to the right by `COUNT` bits, 1 to 31.
+    #[must_use]
+    fn rotate_right<const COUNT: u32>(self) -> Self;
+
+    /// Shifts to the right by `COUNT` bits, 1 to 31, and fills with zeros.
+    #[must_use]
+    fn shift_right<const COUNT: u32>(self) -> Self;
+
+    /// Reverses the bytes of each number.
+    #[must_use]
+    fn swap_bytes(self) -> Self;
+
     /// Returns `((self + f(b, c, d)) <<< COUNT) + b`, the end of a step of MD5. `b` is the operand
     /// that is computed last. `F` is one of the [functions](crate::function), and `COUNT` is 1 to
     /// 31.
+    ///
+    /// One operation, because the fastest form of the whole differs from that of its parts.
     #[must_use]
     fn end_step<const F: i32, const COUNT: u32>(self, b: Self, c: Self, d: Self) -> Self;
 
-    /// Loads four words from rows of bytes. Row `i` holds lane `i` of each word, little-endian.
+    /// Loads the first `LANES` numbers.
     ///
     /// # Panics
-    /// Panics if there are fewer rows than lanes.
-    fn load_rows(rows: &[[u8; 16]]) -> [Self; 4];
+    /// Panics if there are fewer.
+    fn load(numbers: &[u32]) -> Self;
+
+    /// Stores the lanes into the first `LANES` places.
+    ///
+    /// # Panics
+    /// Panics if there are fewer.
+    fn store(self, numbers: &mut [u32]);
+
+    /// Loads four words from rows of bytes. The row of lane `i` is piece `piece` of 16 bytes of
+    /// element `i`, and holds lane `i` of each word, little-endian.
+    ///
+    /// # Panics
+    /// Panics if there are fewer elements than lanes, or if they have no such piece.
+    fn load_rows<const N: usize>(rows: &[[u8; N]], piece: usize) -> [Self; 4];
 
     /// Stores four words into rows of bytes, as [`load_rows`](Self::load_rows) reads them.
     ///
     /// # Panics
-    /// Panics if there are fewer rows than lanes.
-    fn store_rows(words: [Self; 4], rows: &mut [[u8; 16]]);
+    /// Panics if there are fewer elements than lanes, or if they have no such piece.
+    fn store_rows<const N: usize>(words: [Self; 4], rows: &mut [[u8; N]], piece: usize);
 
     /// Returns word `number` of a block. Lane `i` of the word comes from lane `first + i` of `row`,
     /// or from `ready` if words are transposed before the steps.
@@ -92,28 +128,45 @@ pub trait Word: Numbers + sealed::Sealed {
     }
 }
 
-/// The functions of MD5 (RFC 1321, section 3.4) as truth tables. Bit `i` of a table is the result
-/// for `b` = bit 2, `c` = bit 1 and `d` = bit 0 of `i`.
+/// The functions of MD5 (RFC 1321, section 3.4), SHA-1 and SHA-2 (FIPS 180-4, section 4.1) as truth
+/// tables. Bit `i` of a table is the result for `b` = bit 2, `c` = bit 1 and `d` = bit 0 of `i`.
 pub mod function {
     pub(crate) const B: i32 = 0b1111_0000;
     pub(crate) const C: i32 = 0b1100_1100;
     pub(crate) const D: i32 = 0b1010_1010;
     const ALL: i32 = 0b1111_1111;
 
-    /// `b` selects `c` or `d`.
+    /// `b` selects `c` or `d`. FIPS 180-4 calls it Ch.
     pub const F: i32 = (B & C) | ((B ^ ALL) & D);
     /// `d` selects `b` or `c`.
     pub const G: i32 = (B & D) | (C & (D ^ ALL));
-    /// The parity of `b`, `c` and `d`.
+    /// The parity of `b`, `c` and `d`: `b ^ c ^ d`.
     pub const H: i32 = B ^ C ^ D;
     /// `c`, negated where `b | !d` is set.
     pub const I: i32 = C ^ (B | (D ^ ALL));
+    /// The majority of `b`, `c` and `d`. FIPS 180-4 calls it Maj.
+    pub const MAJORITY: i32 = (B & C) | (B & D) | (C & D);
 }
+
+/// Returns [`Word::logic`] by operations that every word has, for words without ternary logic.
+macro_rules! logic {
+    ($function:ident, $b:expr, $c:expr, $d:expr, $and:expr, $or:expr, $xor:expr, $ones:expr) => {
+        match $function {
+            function::F => $xor($d, $and($b, $xor($c, $d))),
+            function::G => $xor($c, $and($d, $xor($b, $c))),
+            function::H => $xor($b, $xor($c, $d)),
+            function::I => $xor($c, $or($b, $xor($d, $ones))),
+            function::MAJORITY => $xor($b, $and($xor($b, $c), $xor($b, $d))),
+            _ => unreachable!("no such function"),
+        }
+    };
+}
+pub(crate) use logic;
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Backend, Kernel, MAX_LANES};
+    use crate::{Backend, Kernel};
 
     /// `((7 + f(b, c, d)) <<< 9) + b` for operands that are themselves truth tables.
     struct EndStep<const F: i32>;
@@ -126,10 +179,68 @@ mod tests {
             let [b, c, d] = [function::B, function::C, function::D];
             let word = |table: i32| W::splat(table.cast_unsigned());
             let end = W::splat(7).end_step::<F, 9>(word(b), word(c), word(d));
-            let mut rows = [[0; 16]; MAX_LANES];
-            W::store_rows([end; 4], &mut rows);
-            let words = rows[..W::LANES].as_flattened().as_chunks().0;
-            words.iter().map(|bytes| u32::from_le_bytes(*bytes)).collect()
+            numbers(end)
+        }
+    }
+
+    /// `f(b, c, d)` for operands that are themselves truth tables.
+    struct Logic<const F: i32>;
+
+    impl<const F: i32> Kernel for Logic<F> {
+        type Output = Vec<u32>;
+
+        #[inline(always)]
+        fn run<W: Word>(self) -> Vec<u32> {
+            let [b, c, d] = [function::B, function::C, function::D];
+            let word = |table: i32| W::splat(table.cast_unsigned());
+            numbers(word(b).logic::<F>(word(c), word(d)))
+        }
+    }
+
+    /// Returns the numbers of all lanes.
+    #[inline(always)]
+    fn numbers<W: Word>(word: W) -> Vec<u32> {
+        let mut numbers = vec![0; W::LANES];
+        word.store(&mut numbers);
+        numbers
+    }
+
+    /// The unary operations, loads and stores, with a different number in each lane.
+    struct Unary;
+
+    impl Kernel for Unary {
+        type Output = ();
+
+        #[inline(always)]
+        fn run<W: Word>(self) {
+            let expected: Vec<u32> = (0..W::LANES as u32).map(|lane| 0x89ab_cdef ^ lane << 13).collect();
+            let word = W::load(&expected);
+            let by = |operation: fn(u32) -> u32| expected.iter().map(|&n| operation(n)).collect::<Vec<_>>();
+            assert_eq!(numbers(word), expected);
+            assert_eq!(numbers(word.swap_bytes()), by(u32::swap_bytes));
+            assert_eq!(numbers(word.rotate_right::<7>()), by(|n| n.rotate_right(7)));
+            assert_eq!(numbers(word.rotate_right::<8>()), by(|n| n.rotate_right(8)));
+            assert_eq!(numbers(word.rotate_right::<25>()), by(|n| n.rotate_right(25)));
+            assert_eq!(numbers(word.shift_right::<10>()), by(|n| n >> 10));
+            let mut rows = vec![[0xee; 36]; W::LANES];
+            let words = [word, word.swap_bytes(), W::splat(1), W::splat(2)];
+            W::store_rows(words, &mut rows, 1);
+            for (row, number) in rows.iter().zip(&expected) {
+                let bytes = [*number, number.swap_bytes(), 1, 2].map(u32::to_le_bytes);
+                assert_eq!(row[16..32], *bytes.as_flattened());
+                assert!(row[..16].iter().chain(&row[32..]).all(|&byte| byte == 0xee));
+            }
+            let loaded = W::load_rows(&rows, 1);
+            assert_eq!(loaded.map(numbers), words.map(numbers));
+        }
+    }
+
+    #[test]
+    fn unary_operations_work_in_every_word() {
+        for backend in Backend::available() {
+            for &width in backend.widths() {
+                backend.run(width, Unary);
+            }
         }
     }
 
@@ -141,8 +252,13 @@ mod tests {
             let sum = (F.cast_unsigned() | beyond).wrapping_add(7);
             let expected = sum.rotate_left(9).wrapping_add(function::B.cast_unsigned());
             for &width in backend.widths() {
-                let words = backend.run(width, EndStep::<F>);
-                assert_eq!(words, vec![expected; 4 * width], "{F:#b}: {backend} {width}");
+                if F != function::MAJORITY {
+                    let words = backend.run(width, EndStep::<F>);
+                    assert_eq!(words, vec![expected; width], "{F:#b}: {backend} {width}");
+                }
+                let words = backend.run(width, Logic::<F>);
+                let expected = expected.wrapping_sub(function::B.cast_unsigned()).rotate_right(9) - 7;
+                assert_eq!(words, vec![expected; width], "{F:#b}: {backend} {width}");
             }
         }
         for backend in Backend::available() {
@@ -150,6 +266,7 @@ mod tests {
             check::<{ function::G }>(backend);
             check::<{ function::H }>(backend);
             check::<{ function::I }>(backend);
+            check::<{ function::MAJORITY }>(backend);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Words of 64 bits for SipHash, like [`Word`](crate::Word) for MD5.
+//! Words of 64 bits for SipHash and SHA-512, like [`Word`](crate::Word) for 32 bits.
 
 use core::ops::RangeInclusive;
 
@@ -8,7 +8,7 @@ use crate::{Source, WORD_LEN};
 /// A word of 64 bits in each of [`LANES`](Word64::LANES) lanes.
 ///
 /// Lane `i` of a result depends on lane `i` of the operands alone. The operations are those of
-/// SipHash rounds.
+/// the rounds of SipHash and SHA-512.
 pub trait Word64: Copy + Sealed {
     /// The number of lanes.
     const LANES: usize;
@@ -54,6 +54,18 @@ pub trait Word64: Copy + Sealed {
     /// Returns `self ^ b ^ c`.
     #[must_use]
     fn xor3(self, b: Self, c: Self) -> Self;
+
+    /// Returns `self ? yes : no` of each bit.
+    #[must_use]
+    fn choose(self, yes: Self, no: Self) -> Self;
+
+    /// Returns the majority of `self`, `b` and `c` of each bit.
+    #[must_use]
+    fn majority(self, b: Self, c: Self) -> Self;
+
+    /// Reverses the bytes of each number.
+    #[must_use]
+    fn swap_bytes(self) -> Self;
 
     /// Shifts to the left by `count` bits, 0 to 63.
     #[must_use]
@@ -172,6 +184,9 @@ pub const PICK_ROOM: usize = 16;
 ///     fn rotate_left(self, _: u32) -> Self { Self }
 ///     fn xor(self, _: Self) -> Self { Self }
 ///     fn xor3(self, _: Self, _: Self) -> Self { Self }
+///     fn choose(self, _: Self, _: Self) -> Self { Self }
+///     fn majority(self, _: Self, _: Self) -> Self { Self }
+///     fn swap_bytes(self) -> Self { Self }
 ///     fn shift_left(self, _: u32) -> Self { Self }
 ///     fn shift_right(self, _: u32) -> Self { Self }
 ///     fn more_than(self, _: Self) -> bool { false }

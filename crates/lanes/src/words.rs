@@ -143,6 +143,7 @@ mod sealed {
     impl Source for super::Words<'_> {}
     impl<const N: usize> Source for super::Records<'_, N> {}
     impl Source for crate::ShortLanes<'_> {}
+    impl Source for crate::LongBlock<'_> {}
 }
 
 impl Source for Words<'_> {

@@ -20,48 +20,79 @@
 //! - The end of a step, from the function on, is one operation of the word, [`Word::end_step`]. Its
 //!   shortest form depends on the instruction set and on the CPU.
 
-use lanesum_lanes::{Backend, BlockFeed, Blocks, Compression, Kernel, Word, compress};
+use lanesum_blockhash::{BlockHash, Plan};
+#[cfg(feature = "alloc")]
+use lanesum_blockhash::{Lockstep, memory};
+use lanesum_lanes::{Backend, BlockFeed, Compression, Kernel, MAX_LANES, Word, compress};
 
+use crate::Md5Hash;
 use crate::table::{INITIAL, STEPS, Step};
 
 /// The state of a message as bytes: A, B, C and D, little-endian. The last state is the digest.
-pub(crate) type State = [u8; 16];
+type State = [u8; 16];
 
 /// The state before the first block.
-pub(crate) const INITIAL_STATE: State =
+const INITIAL_STATE: State =
     [1, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xef, 0xfe, 0xdc, 0xba, 0x98, 0x76, 0x54, 0x32, 0x10];
 
-/// X\[k\] + T\[i\] of each step, for a block that all lanes share.
-pub(crate) type Sums = [[u32; 4]; 16];
+impl BlockHash for Md5Hash {
+    type State = State;
+    type Digest = State;
+    type Tail = [u8; 128];
+    /// X\[k\] + T\[i\] of each step.
+    type Padding = [[u32; 4]; 16];
 
-/// The work of a kernel: advances the states of messages, as many at a time as there are lanes.
-pub(crate) struct Plan<'a> {
-    /// The blocks of the first messages in two parts, then those of the next messages.
-    pub(crate) blocks: &'a [[Blocks<'a>; 2]],
-    /// A last block that is the same in all lanes, if the messages end in one.
-    pub(crate) last: Option<&'a Sums>,
-    /// The states of the messages. Those of the first messages are read; those of later messages
-    /// start from the initial state and are only written.
-    pub(crate) states: &'a mut [State],
-}
+    const NAME: &'static str = "MD5";
+    const IS_BIG_ENDIAN: bool = false;
+    const INITIAL: State = INITIAL_STATE;
+    const NO_PADDING: Self::Padding = [[0; 4]; 16];
 
-impl Plan<'_> {
-    /// Runs the work. All kernels are compiled once, in this function.
-    ///
-    /// # Panics
-    /// Panics if `width` is not a width of the backend, or if there are fewer states or inputs.
-    pub(crate) fn run(self, backend: Backend, width: usize) {
-        backend.run(width, self);
+    #[inline]
+    fn width(backend: Backend, lanes: usize) -> usize {
+        backend.width_for(lanes)
+    }
+
+    fn most_streams(backend: Backend) -> usize {
+        backend.width_for(if backend.leaves_units_idle() { MAX_LANES } else { 32 })
+    }
+
+    fn padding(block: &[u8]) -> Self::Padding {
+        let (words, _) = block.as_chunks();
+        let sum = |step: Step| u32::from_le_bytes(words[step.word]).wrapping_add(step.constant);
+        STEPS.map(|steps| steps.map(sum))
+    }
+
+    fn run(plan: Plan<'_, Self>, backend: Backend, width: usize) {
+        backend.run(width, Md5Kernel(plan));
+    }
+
+    #[cfg(feature = "alloc")]
+    fn hash_if_alike(
+        lockstep: &mut Lockstep<Self>,
+        messages: &[&[u8]],
+        states: &mut [State],
+    ) -> bool {
+        lockstep.hash_if_alike(messages, states)
+    }
+
+    #[cfg(feature = "alloc")]
+    fn hash_in_memory(backend: Backend, messages: &[&[u8]], states: &mut [State]) {
+        memory::hash::<Self>(backend, messages, states);
     }
 }
 
-impl Kernel for Plan<'_> {
+/// X\[k\] + T\[i\] of each step, for a block that all lanes share.
+type Sums = <Md5Hash as BlockHash>::Padding;
+
+struct Md5Kernel<'a>(Plan<'a, Md5Hash>);
+
+impl Kernel for Md5Kernel<'_> {
     type Output = ();
 
     #[inline(always)]
     fn run<W: Word>(mut self) {
-        let state = W::load_rows(self.states);
-        let parts = self.blocks.as_flattened();
+        let state = W::load_rows(self.0.states, 0);
+        let parts = self.0.blocks.as_flattened();
         compress(&mut self, state, parts);
     }
 }
@@ -106,7 +137,9 @@ fn sums<W: Word>(feed: &BlockFeed<'_, W>, turn: usize) -> [W; 4] {
 }
 
 /// The 64 steps. The turns are written out, because the compiler does not unroll such a long loop.
-impl Compression for Plan<'_> {
+impl Compression for Md5Kernel<'_> {
+    type State<W: Word> = [W; 4];
+
     #[inline(always)]
     fn block<W: Word>(before: [W; 4], feed: &mut BlockFeed<'_, W>) -> [W; 4] {
         let mut state = before;
@@ -131,10 +164,10 @@ impl Compression for Plan<'_> {
         if part.is_multiple_of(2) {
             return state;
         }
-        if let Some(sums) = self.last {
+        if let Some(sums) = self.0.last {
             state = compress_by_sums(state, sums);
         }
-        W::store_rows(state, &mut self.states[part / 2 * W::LANES..]);
+        W::store_rows(state, &mut self.0.states[part / 2 * W::LANES..], 0);
         initial()
     }
 }
@@ -165,7 +198,7 @@ fn add_each<W: Word>([a, b, c, d]: [W; 4], other: [W; 4]) -> [W; 4] {
 
 #[cfg(test)]
 mod tests {
-    use lanesum_lanes::MAX_LANES;
+    use lanesum_lanes::Blocks;
 
     use super::*;
 
@@ -194,7 +227,8 @@ mod tests {
                 let mut state = [initial[lane]];
                 let blocks = Blocks::new(&all[lane..=lane], 4);
                 let blocks = &[[blocks, Blocks::NONE]];
-                Plan { blocks, last: None, states: &mut state }.run(Backend::PORTABLE, 1);
+                let plan = Plan { blocks, last: None, states: &mut state };
+                Md5Hash::run(plan, Backend::PORTABLE, 1);
                 state[0]
             };
             let expected: Vec<State> = (0..MAX_LANES).map(expected).collect();
@@ -202,11 +236,20 @@ mod tests {
                 for &width in backend.widths() {
                     let mut states = initial;
                     let blocks = &[[Blocks::new(&first, 3), Blocks::new(&second, 1)]];
-                    Plan { blocks, last: None, states: &mut states }.run(backend, width);
+                    let plan = Plan { blocks, last: None, states: &mut states };
+                    Md5Hash::run(plan, backend, width);
                     assert_eq!(states[..width], expected[..width], "{backend} {width}");
                     assert_eq!(states[width..], initial[width..], "{backend} {width}: beyond");
                 }
             }
         }
     }
+}
+
+#[cfg(feature = "digest")]
+impl lanesum_blockhash::crypto::Sizes for Md5Hash {
+    type OutputSize = digest::consts::U16;
+    type BlockSize = digest::consts::U64;
+    type CoreSize = digest::consts::U24;
+    type SerializedSize = digest::consts::U88;
 }

@@ -32,7 +32,7 @@
 //! ```
 //!
 //! How it works: `table.rs` holds the 64 steps, and `kernel.rs` runs them in all lanes of a word of
-//! [`lanesum_lanes`]. All other files feed whole blocks to the kernel.
+//! [`lanesum_lanes`]. The crate [`lanesum_blockhash`] feeds whole blocks to the kernel.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(not(feature = "std"), no_std)]
@@ -40,48 +40,72 @@
 #[cfg(feature = "alloc")]
 extern crate alloc;
 
-#[cfg(feature = "digest")]
-pub mod crypto;
-mod digest;
 mod kernel;
-#[cfg(feature = "alloc")]
-mod lockstep;
-#[cfg(feature = "alloc")]
-mod many;
-#[cfg(feature = "alloc")]
-mod memory;
-mod midstate;
-mod one;
-mod padding;
-#[cfg(feature = "std")]
-mod reader;
-#[cfg(feature = "serde")]
-mod serde;
-#[cfg(feature = "alloc")]
-mod stream;
-#[cfg(feature = "alloc")]
-mod streams;
 mod table;
 
+use lanesum_blockhash::BlockHash;
+
+#[cfg(feature = "digest")]
+pub use lanesum_blockhash::crypto;
+pub use lanesum_blockhash::{Backend, ParseDigestError};
 #[cfg(feature = "alloc")]
-pub use crate::many::{Output, md5_many, md5_many_into, md5_many_into_with, md5_many_with};
+pub use lanesum_blockhash::{Chunks, Output, Stream};
 #[cfg(feature = "std")]
-pub use crate::one::md5_reader;
-#[cfg(feature = "std")]
-pub use crate::reader::Reader;
-#[cfg(feature = "alloc")]
-pub use crate::stream::{Chunks, Stream};
-#[cfg(feature = "alloc")]
-pub use crate::streams::{Lanes, most_streams};
-pub use crate::{
-    digest::{Md5Digest, ParseDigestError},
-    midstate::Midstate,
-    one::{Md5, md5, md5_chunks},
-};
-pub use lanesum_lanes::{BLOCK_LEN, Backend};
+pub use lanesum_blockhash::Reader;
+pub use lanesum_lanes::BLOCK_LEN;
 
 /// The number of bytes in a digest.
 pub const DIGEST_LEN: usize = 16;
+
+/// The hash function MD5 as a type.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Md5Hash;
+
+lanesum_blockhash::api! {
+    crate: "lanesum_md5", name: "MD5", hash: Md5Hash,
+    types: Md5, Md5Digest, Midstate;
+    functions: md5, md5_chunks, md5_reader, md5_many, md5_many_with, md5_many_into,
+    md5_many_into_with;
+    abc: "900150983cd24fb0d6963f7d28e17f72"
+}
+
+/// Computes the MD5 of many streams of any lengths at once, one in each lane.
+///
+/// ```
+/// use lanesum_md5::{Lanes, md5};
+///
+/// let messages: Vec<Vec<u8>> = (0..100).map(|n| vec![n as u8; 37 * n]).collect();
+/// let mut waiting = messages.iter();
+/// let mut lanes = Lanes::new();
+/// let mut ended = 0;
+/// loop {
+///     while !lanes.is_full() && let Some(message) = waiting.next() {
+///         lanes.push(&message[..]);
+///     }
+///     // Gives back one stream that has ended: the next can take its place at once.
+///     let Some((rest, digest)) = lanes.pop() else { break };
+///     assert!(rest.is_empty());
+///     assert!(messages.iter().any(|message| md5(message) == digest));
+///     ended += 1;
+/// }
+/// assert_eq!(ended, 100);
+/// ```
+#[cfg(feature = "alloc")]
+pub type Lanes<S> = lanesum_blockhash::Lanes<Md5Hash, S>;
+
+/// Returns how many long messages a backend hashes together. It is one of its widths, and at most
+/// 32 unless 32 leave execution units idle. More messages are faster only if they are in the
+/// nearest caches.
+///
+/// ```
+/// use lanesum_md5::{Backend, most_streams};
+///
+/// assert_eq!(most_streams(Backend::PORTABLE), 4);
+/// ```
+#[must_use]
+pub fn most_streams(backend: Backend) -> usize {
+    Md5Hash::most_streams(backend)
+}
 
 #[cfg(test)]
 mod tests {

@@ -11,7 +11,7 @@ use lanesum_md5::{
 /// The digest by an independent implementation.
 fn peer(message: &[u8]) -> Md5Digest {
     use md5_peer::Digest as _;
-    Md5Digest(md5_peer::Md5::digest(message).into())
+    <[u8; 16]>::from(md5_peer::Md5::digest(message)).into()
 }
 
 /// Bytes that differ between neighbours and between blocks.
@@ -105,7 +105,7 @@ fn cut_streams(backend: Backend) {
     const LONGEST: usize = 700;
     let messages: Vec<Vec<u8>> = (0..LONGEST).map(bytes).collect();
     let cut = |index: usize| 64 * (index / 7 % (messages[index].len() / 64 + 1));
-    let mut states = vec![None; LONGEST];
+    let mut states: Vec<Option<Md5Digest>> = vec![None; LONGEST];
     for is_rest in [false, true] {
         let mut waiting = 0..LONGEST;
         let mut lanes = Lanes::with_backend(backend);
@@ -121,7 +121,7 @@ fn cut_streams(backend: Backend) {
                     (false, _) => lanes.push(of(leak(part), true)),
                     (true, None) => {}
                     (true, Some(state)) => {
-                        let midstate = Midstate::of_cut(state, part.len() as u64).unwrap();
+                        let midstate = Midstate::new(state.into(), part.len() as u64).unwrap();
                         lanes.push_behind(midstate, of(leak(rest), false));
                     }
                 }

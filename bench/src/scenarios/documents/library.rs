@@ -67,7 +67,7 @@ fn in_memory(
 /// What stands for C, as a function that is called with all bytes at once.
 fn openssl(content: &[u8]) -> Md5Digest {
     let digest = openssl::hash::hash(MessageDigest::md5(), content).expect("OpenSSL has MD5");
-    Md5Digest(digest.as_ref().try_into().expect("16 bytes"))
+    Md5Digest::try_from(digest.as_ref()).expect("16 bytes")
 }
 
 /// The digest of one file, read in one of the ways.

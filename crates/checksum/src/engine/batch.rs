@@ -151,7 +151,7 @@ impl<T> Batch<T> {
         let digests = &mut [[0; 16]; MOST][..files.len()];
         md5_many_into_with(backend, messages, digests);
         for ((file, place), digest) in files.drain(..).zip(digests) {
-            each(file, &memory[place], Md5Digest(*digest));
+            each(file, &memory[place], Md5Digest::from(*digest));
         }
     }
 }

@@ -3,8 +3,8 @@
 use core::arch::asm;
 use core::arch::x86_64::{__m256i as Ymm, *};
 
-use super::vector::{Register, Set};
-use crate::word::{Numbers, function};
+use super::vector::{Register, Set, swapped};
+use crate::word::{Numbers, function, logic};
 
 /// The instruction set. Two registers that share the execution units are faster with fewer
 /// operations, although the dependency chain is longer.
@@ -13,6 +13,28 @@ pub(crate) struct Avx2<const ALONE: bool>;
 
 impl<const ALONE: bool> Set<Ymm> for Avx2<ALONE> {
     const ALONE: bool = ALONE;
+
+    #[inline(always)]
+    fn logic<const F: i32>(b: Ymm, c: Ymm, d: Ymm) -> Ymm {
+        let ones = Ymm::splat(u32::MAX);
+        // SAFETY: the ground rule.
+        unsafe { logic!(F, b, c, d, _mm256_and_si256, _mm256_or_si256, _mm256_xor_si256, ones) }
+    }
+
+    #[inline(always)]
+    fn rotate_right<const COUNT: u32>(value: Ymm) -> Ymm {
+        // SAFETY: the ground rule. The compiler makes the immediate form of a constant count.
+        unsafe {
+            let left = _mm256_sll_epi32(value, _mm_cvtsi32_si128(32 - COUNT.cast_signed()));
+            _mm256_or_si256(value.shift_right::<COUNT>(), left)
+        }
+    }
+
+    #[inline(always)]
+    fn swap_bytes(value: Ymm) -> Ymm {
+        // SAFETY: the ground rule.
+        unsafe { _mm256_shuffle_epi8(value, _mm256_broadcastsi128_si256(swapped())) }
+    }
 
     #[inline(always)]
     fn end_step<const F: i32, const COUNT: u32>(sum: Ymm, b: Ymm, c: Ymm, d: Ymm) -> Ymm {
@@ -124,5 +146,17 @@ impl Register for Ymm {
     fn interleave(self, other: Self) -> [Self; 2] {
         // SAFETY: the ground rule.
         unsafe { [_mm256_unpacklo_epi32(self, other), _mm256_unpackhi_epi32(self, other)] }
+    }
+
+    #[inline(always)]
+    fn xor(self, other: Self) -> Self {
+        // SAFETY: the ground rule.
+        unsafe { _mm256_xor_si256(self, other) }
+    }
+
+    #[inline(always)]
+    fn shift_right<const COUNT: u32>(self) -> Self {
+        // SAFETY: the ground rule. The compiler makes the immediate form of a constant count.
+        unsafe { _mm256_srl_epi32(self, _mm_cvtsi32_si128(COUNT.cast_signed())) }
     }
 }

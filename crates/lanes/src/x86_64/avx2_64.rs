@@ -3,7 +3,7 @@
 use core::arch::x86_64::*;
 
 use super::avx2::Avx2;
-use super::word64::{number, one_by_one, pair, rest_by_shift, shifts_and_logic_64, word64};
+use super::word64::{number, one_by_one, pair, rest_by_shift, shifts_and_logic_64, swapped, word64};
 use crate::{Source, Word64};
 
 word64! {
@@ -38,12 +38,19 @@ word64! {
         Self(unsafe { _mm256_blendv_epi8(no.0, yes.0, mask) })
     }
 
+    #[inline(always)]
+    fn swap_bytes(self) -> Self {
+        // SAFETY: the ground rule.
+        Self(unsafe { _mm256_shuffle_epi8(self.0, _mm256_broadcastsi128_si256(swapped())) })
+    }
+
     rest_by_shift!(
         _mm256_srlv_epi64, _mm256_and_si256, _mm256_sub_epi64, _mm256_set1_epi64x, short_rests
     );
     one_by_one!(4);
     shifts_and_logic_64!(
-        _mm256_sll_epi64, _mm256_srl_epi64, _mm256_or_si256, _mm256_xor_si256, _mm256_shuffle_epi32
+        _mm256_sll_epi64, _mm256_srl_epi64, _mm256_or_si256, _mm256_xor_si256, _mm256_and_si256,
+        _mm256_shuffle_epi32
     );
 }
 

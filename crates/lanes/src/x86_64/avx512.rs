@@ -3,7 +3,7 @@
 use core::arch::asm;
 use core::arch::x86_64::{__m256i as Ymm, __m512i as Zmm, *};
 
-use super::vector::{Register, Set};
+use super::vector::{Register, Set, swapped};
 use crate::word::Numbers;
 
 /// The instruction set, with steps of the fewest operations.
@@ -16,6 +16,24 @@ pub(crate) struct Avx512;
 
 impl Set<Ymm> for Avx512 {
     const ALONE: bool = false;
+
+    #[inline(always)]
+    fn logic<const F: i32>(b: Ymm, c: Ymm, d: Ymm) -> Ymm {
+        // SAFETY: the ground rule.
+        unsafe { _mm256_ternarylogic_epi32::<F>(b, c, d) }
+    }
+
+    #[inline(always)]
+    fn rotate_right<const COUNT: u32>(value: Ymm) -> Ymm {
+        // SAFETY: the ground rule. The compiler makes the immediate form of a constant count.
+        unsafe { _mm256_rorv_epi32(value, Ymm::splat(COUNT)) }
+    }
+
+    #[inline(always)]
+    fn swap_bytes(value: Ymm) -> Ymm {
+        // SAFETY: the ground rule.
+        unsafe { _mm256_shuffle_epi8(value, _mm256_broadcastsi128_si256(swapped())) }
+    }
 
     #[inline(always)]
     fn end_step<const F: i32, const COUNT: u32>(sum: Ymm, b: Ymm, c: Ymm, d: Ymm) -> Ymm {
@@ -34,6 +52,24 @@ impl Set<Ymm> for Avx512 {
 
 impl Set<Zmm> for Avx512 {
     const ALONE: bool = false;
+
+    #[inline(always)]
+    fn logic<const F: i32>(b: Zmm, c: Zmm, d: Zmm) -> Zmm {
+        // SAFETY: the ground rule.
+        unsafe { _mm512_ternarylogic_epi32::<F>(b, c, d) }
+    }
+
+    #[inline(always)]
+    fn rotate_right<const COUNT: u32>(value: Zmm) -> Zmm {
+        // SAFETY: the ground rule. The compiler makes the immediate form of a constant count.
+        unsafe { _mm512_rorv_epi32(value, Zmm::splat(COUNT)) }
+    }
+
+    #[inline(always)]
+    fn swap_bytes(value: Zmm) -> Zmm {
+        // SAFETY: the ground rule.
+        unsafe { _mm512_shuffle_epi8(value, _mm512_broadcast_i32x4(swapped())) }
+    }
 
     #[inline(always)]
     fn end_step<const F: i32, const COUNT: u32>(sum: Zmm, b: Zmm, c: Zmm, d: Zmm) -> Zmm {
@@ -67,6 +103,21 @@ pub(crate) struct Avx512Shortest;
 
 impl Set<Ymm> for Avx512Shortest {
     const ALONE: bool = true;
+
+    #[inline(always)]
+    fn logic<const F: i32>(b: Ymm, c: Ymm, d: Ymm) -> Ymm {
+        <Avx512 as Set<Ymm>>::logic::<F>(b, c, d)
+    }
+
+    #[inline(always)]
+    fn rotate_right<const COUNT: u32>(value: Ymm) -> Ymm {
+        <Avx512 as Set<Ymm>>::rotate_right::<COUNT>(value)
+    }
+
+    #[inline(always)]
+    fn swap_bytes(value: Ymm) -> Ymm {
+        <Avx512 as Set<Ymm>>::swap_bytes(value)
+    }
 
     #[inline(always)]
     fn end_step<const F: i32, const COUNT: u32>(sum: Ymm, b: Ymm, c: Ymm, d: Ymm) -> Ymm {
@@ -148,5 +199,17 @@ impl Register for Zmm {
     fn interleave(self, other: Self) -> [Self; 2] {
         // SAFETY: the ground rule.
         unsafe { [_mm512_unpacklo_epi32(self, other), _mm512_unpackhi_epi32(self, other)] }
+    }
+
+    #[inline(always)]
+    fn xor(self, other: Self) -> Self {
+        // SAFETY: the ground rule.
+        unsafe { _mm512_xor_si512(self, other) }
+    }
+
+    #[inline(always)]
+    fn shift_right<const COUNT: u32>(self) -> Self {
+        // SAFETY: the ground rule. The compiler makes the immediate form of a constant count.
+        unsafe { _mm512_srl_epi32(self, _mm_cvtsi32_si128(COUNT.cast_signed())) }
     }
 }

@@ -6,7 +6,7 @@ use core::arch::x86_64::*;
 use core::ops::RangeInclusive;
 
 use super::avx512::Avx512;
-use super::word64::{number, pair, rest_by_shift, word64};
+use super::word64::{number, pair, rest_by_shift, swapped, word64};
 use crate::{PICK_ROOM, Source, WORD_LEN, Word64};
 
 /// The truth table of `a ^ b ^ c` for `vpternlog`.
@@ -14,6 +14,9 @@ const XOR3: i32 = 0x96;
 
 /// The truth table of `a ? b : c`.
 const SELECT: i32 = 0xca;
+
+/// The truth table of the majority of three.
+const MAJORITY: i32 = 0xe8;
 
 word64! {
     U64x8, __m512i, 8,
@@ -40,6 +43,24 @@ word64! {
     fn xor3(self, b: Self, c: Self) -> Self {
         // SAFETY: the ground rule.
         Self(unsafe { _mm512_ternarylogic_epi64::<XOR3>(self.0, b.0, c.0) })
+    }
+
+    #[inline(always)]
+    fn choose(self, yes: Self, no: Self) -> Self {
+        // SAFETY: the ground rule.
+        Self(unsafe { _mm512_ternarylogic_epi64::<SELECT>(self.0, yes.0, no.0) })
+    }
+
+    #[inline(always)]
+    fn majority(self, b: Self, c: Self) -> Self {
+        // SAFETY: the ground rule.
+        Self(unsafe { _mm512_ternarylogic_epi64::<MAJORITY>(self.0, b.0, c.0) })
+    }
+
+    #[inline(always)]
+    fn swap_bytes(self) -> Self {
+        // SAFETY: the ground rule.
+        Self(unsafe { _mm512_shuffle_epi8(self.0, _mm512_broadcast_i32x4(swapped())) })
     }
 
     type Mask = __mmask8;

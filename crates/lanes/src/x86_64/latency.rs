@@ -72,6 +72,11 @@ impl Latency {
     }
 }
 
+/// Returns whether the CPU is one of AMD's.
+pub(crate) fn is_amd() -> bool {
+    amd_family().is_some()
+}
+
 /// Returns the family of an AMD CPU, or `None` for other vendors.
 #[allow(unused_unsafe, reason = "`__cpuid` is unsafe to call up to Rust 1.92, and safe since")]
 fn amd_family() -> Option<u32> {

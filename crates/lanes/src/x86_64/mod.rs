@@ -14,6 +14,7 @@ pub(crate) mod avx512_64;
 pub(crate) mod latency;
 #[cfg(feature = "std")]
 pub mod other_latencies;
+pub mod sha;
 pub(crate) mod sse2;
 pub(crate) mod sse2_64;
 pub(crate) mod vector;

@@ -4,7 +4,7 @@ use core::arch::asm;
 use core::arch::x86_64::{__m128i as Xmm, *};
 
 use super::vector::{Register, Set};
-use crate::word::{Numbers, function};
+use crate::word::{Numbers, function, logic};
 
 /// The instruction set.
 #[derive(Clone, Copy)]
@@ -12,6 +12,33 @@ pub(crate) struct Sse2;
 
 impl Set<Xmm> for Sse2 {
     const ALONE: bool = false;
+
+    #[inline(always)]
+    fn logic<const F: i32>(b: Xmm, c: Xmm, d: Xmm) -> Xmm {
+        let ones = Xmm::splat(u32::MAX);
+        // SAFETY: the ground rule.
+        unsafe { logic!(F, b, c, d, _mm_and_si128, _mm_or_si128, _mm_xor_si128, ones) }
+    }
+
+    #[inline(always)]
+    fn rotate_right<const COUNT: u32>(value: Xmm) -> Xmm {
+        // SAFETY: the ground rule. The compiler makes the immediate form of a constant count.
+        unsafe {
+            let left = _mm_sll_epi32(value, _mm_cvtsi32_si128(32 - COUNT.cast_signed()));
+            _mm_or_si128(value.shift_right::<COUNT>(), left)
+        }
+    }
+
+    /// Swaps the bytes of each half, and then the halves.
+    #[inline(always)]
+    fn swap_bytes(value: Xmm) -> Xmm {
+        // SAFETY: the ground rule.
+        unsafe {
+            let bytes = _mm_or_si128(_mm_slli_epi16::<8>(value), _mm_srli_epi16::<8>(value));
+            let low = _mm_shufflelo_epi16::<0b10_11_00_01>(bytes);
+            _mm_shufflehi_epi16::<0b10_11_00_01>(low)
+        }
+    }
 
     #[inline(always)]
     fn end_step<const F: i32, const COUNT: u32>(sum: Xmm, b: Xmm, c: Xmm, d: Xmm) -> Xmm {
@@ -66,5 +93,17 @@ impl Register for Xmm {
     fn interleave(self, other: Self) -> [Self; 2] {
         // SAFETY: the ground rule.
         unsafe { [_mm_unpacklo_epi32(self, other), _mm_unpackhi_epi32(self, other)] }
+    }
+
+    #[inline(always)]
+    fn xor(self, other: Self) -> Self {
+        // SAFETY: the ground rule.
+        unsafe { _mm_xor_si128(self, other) }
+    }
+
+    #[inline(always)]
+    fn shift_right<const COUNT: u32>(self) -> Self {
+        // SAFETY: the ground rule. The compiler makes the immediate form of a constant count.
+        unsafe { _mm_srl_epi32(self, _mm_cvtsi32_si128(COUNT.cast_signed())) }
     }
 }

@@ -35,6 +35,16 @@ word64! {
         Self(unsafe { _mm_or_si128(_mm_and_si128(mask.0, yes.0), _mm_andnot_si128(mask.0, no.0)) })
     }
 
+    /// Swaps the bytes of each quarter, and then the order of the quarters.
+    #[inline(always)]
+    fn swap_bytes(self) -> Self {
+        // SAFETY: the ground rule.
+        Self(unsafe {
+            let bytes = _mm_or_si128(_mm_slli_epi16::<8>(self.0), _mm_srli_epi16::<8>(self.0));
+            _mm_shufflehi_epi16::<0b00_01_10_11>(_mm_shufflelo_epi16::<0b00_01_10_11>(bytes))
+        })
+    }
+
     /// SSE2 has no shift by a different count in each lane.
     #[inline(always)]
     fn load_rest<S: Source>(source: &S, first: usize) -> Self {
@@ -43,7 +53,7 @@ word64! {
 
     one_by_one!(2);
     shifts_and_logic_64!(
-        _mm_sll_epi64, _mm_srl_epi64, _mm_or_si128, _mm_xor_si128, _mm_shuffle_epi32
+        _mm_sll_epi64, _mm_srl_epi64, _mm_or_si128, _mm_xor_si128, _mm_and_si128, _mm_shuffle_epi32
     );
 }
 

@@ -3,16 +3,22 @@
 use core::arch::x86_64::*;
 use core::marker::PhantomData;
 
-use crate::Word;
 use crate::blocks::BlockRow;
 use crate::feed::Transposed;
 use crate::word::{Numbers, sealed::Sealed};
+use crate::{Word, portable};
 
 /// A register of 128, 256 or 512 bits. The ground rule of [`x86_64`](super) holds for all methods.
 pub(crate) trait Register: Numbers {
     /// Interleaves the numbers of the low halves of two registers, and those of the high halves,
     /// within each piece of 128 bits.
     fn interleave(self, other: Self) -> [Self; 2];
+
+    /// Returns `self ^ other`.
+    fn xor(self, other: Self) -> Self;
+
+    /// Shifts each number to the right by `COUNT` bits.
+    fn shift_right<const COUNT: u32>(self) -> Self;
 
     /// Transposes four rows to four columns, within each piece of 128 bits.
     #[inline(always)]
@@ -28,6 +34,15 @@ pub(crate) trait Set<R>: Copy {
     /// Whether a word does not share the execution units, so its steps wait only for each other.
     /// Other words share them with a second word.
     const ALONE: bool;
+
+    /// [`Word::logic`].
+    fn logic<const F: i32>(b: R, c: R, d: R) -> R;
+
+    /// [`Word::rotate_right`].
+    fn rotate_right<const COUNT: u32>(value: R) -> R;
+
+    /// [`Word::swap_bytes`].
+    fn swap_bytes(value: R) -> R;
 
     /// [`Word::end_step`].
     fn end_step<const F: i32, const COUNT: u32>(sum: R, b: R, c: R, d: R) -> R;
@@ -106,27 +121,77 @@ impl<R: Register, S: Set<R>, const LANES: usize> Word for Vector<R, S, LANES> {
     };
 
     #[inline(always)]
+    fn logic<const F: i32>(self, c: Self, d: Self) -> Self {
+        Self(S::logic::<F>(self.0, c.0, d.0), PhantomData)
+    }
+
+    #[inline(always)]
+    fn xor(self, other: Self) -> Self {
+        Self(self.0.xor(other.0), PhantomData)
+    }
+
+    #[inline(always)]
+    fn rotate_right<const COUNT: u32>(self) -> Self {
+        Self(S::rotate_right::<COUNT>(self.0), PhantomData)
+    }
+
+    #[inline(always)]
+    fn shift_right<const COUNT: u32>(self) -> Self {
+        Self(self.0.shift_right::<COUNT>(), PhantomData)
+    }
+
+    #[inline(always)]
+    fn swap_bytes(self) -> Self {
+        Self(S::swap_bytes(self.0), PhantomData)
+    }
+
+    #[inline(always)]
+    fn load(numbers: &[u32]) -> Self {
+        let numbers = &numbers[..LANES];
+        if LANES == 1 {
+            return Self::splat(numbers[0]);
+        }
+        let mut register = R::splat(0);
+        // SAFETY: the register has room for at least that many lanes.
+        unsafe {
+            let place = (&raw mut register).cast();
+            core::ptr::copy_nonoverlapping(numbers.as_ptr(), place, LANES);
+        }
+        Self(register, PhantomData)
+    }
+
+    #[inline(always)]
+    fn store(self, numbers: &mut [u32]) {
+        let numbers = &mut numbers[..LANES];
+        // SAFETY: the register has at least that many lanes.
+        unsafe {
+            let place = (&raw const self.0).cast();
+            core::ptr::copy_nonoverlapping(place, numbers.as_mut_ptr(), LANES);
+        }
+    }
+
+    #[inline(always)]
     fn end_step<const F: i32, const COUNT: u32>(self, b: Self, c: Self, d: Self) -> Self {
         Self(S::end_step::<F, COUNT>(self.0, b.0, c.0, d.0), PhantomData)
     }
 
     #[inline(always)]
-    fn load_rows(rows: &[[u8; 16]]) -> [Self; 4] {
+    fn load_rows<const N: usize>(rows: &[[u8; N]], piece: usize) -> [Self; 4] {
         let rows = &rows[..LANES];
         let [a, b, c, d] = columns_of::<R>(
             #[inline(always)]
-            |lane, piece| &rows[(lane + 4 * piece) % LANES],
+            |lane, place| portable::piece_of(&rows[(lane + 4 * place) % LANES], piece),
         );
         [Self(a, PhantomData), Self(b, PhantomData), Self(c, PhantomData), Self(d, PhantomData)]
     }
 
     #[inline(always)]
-    fn store_rows([a, b, c, d]: [Self; 4], rows: &mut [[u8; 16]]) {
+    fn store_rows<const N: usize>([a, b, c, d]: [Self; 4], rows: &mut [[u8; N]], piece: usize) {
         let columns = R::columns([a.0, b.0, c.0, d.0]);
         for (lane, row) in rows[..LANES].iter_mut().enumerate() {
-            let piece = piece_of(&columns[lane % 4], lane / 4);
+            let (row, bytes) = (&mut row[16 * piece..][..16], piece_of(&columns[lane % 4], lane / 4));
             // SAFETY: a piece has 16 bytes, and the store does not require alignment.
-            unsafe { _mm_storeu_si128(row.as_mut_ptr().cast(), piece) };
+            unsafe { _mm_storeu_si128(row.as_mut_ptr().cast(), bytes) };
         }
     }
 
@@ -199,4 +264,11 @@ fn piece_of<R: Register>(register: &R, piece: usize) -> __m128i {
     assert!(piece < size_of::<R>() / 16);
     // SAFETY: the register has that many pieces.
     unsafe { (&raw const *register).cast::<__m128i>().add(piece).read() }
+}
+
+/// Returns the places of the bytes of four numbers whose bytes are reversed.
+#[inline(always)]
+pub(super) fn swapped() -> __m128i {
+    // SAFETY: SSE2 is part of x86-64.
+    unsafe { _mm_setr_epi8(3, 2, 1, 0, 7, 6, 5, 4, 11, 10, 9, 8, 15, 14, 13, 12) }
 }

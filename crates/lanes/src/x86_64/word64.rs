@@ -106,6 +106,13 @@ macro_rules! word64 {
 }
 pub(super) use word64;
 
+/// Returns the places of the bytes of two numbers whose bytes are reversed.
+#[inline(always)]
+pub(super) fn swapped() -> __m128i {
+    // SAFETY: SSE2 is part of x86-64.
+    unsafe { _mm_setr_epi8(7, 6, 5, 4, 3, 2, 1, 0, 15, 14, 13, 12, 11, 10, 9, 8) }
+}
+
 /// Loads sixteen bytes.
 #[inline(always)]
 pub(super) fn pair(bytes: &[u8; 2 * WORD_LEN]) -> __m128i {
@@ -156,9 +163,10 @@ macro_rules! one_by_one {
 }
 pub(super) use one_by_one;
 
-/// Rotations and three-operand xors made of shifts, shuffles and logic, for CPUs without AVX-512.
+/// Rotations and logic of three operands made of shifts, shuffles and logic of two, for CPUs without
+/// AVX-512.
 macro_rules! shifts_and_logic_64 {
-    ($left:ident, $right:ident, $or:ident, $xor:ident, $shuffle32:ident) => {
+    ($left:ident, $right:ident, $or:ident, $xor:ident, $and:ident, $shuffle32:ident) => {
         #[inline(always)]
         fn rotate_left(self, count: u32) -> Self {
             // SAFETY: the ground rule.
@@ -177,6 +185,20 @@ macro_rules! shifts_and_logic_64 {
         fn xor3(self, b: Self, c: Self) -> Self {
             // SAFETY: the ground rule.
             Self(unsafe { $xor(self.0, $xor(b.0, c.0)) })
+        }
+
+        #[inline(always)]
+        fn choose(self, yes: Self, no: Self) -> Self {
+            // SAFETY: the ground rule.
+            Self(unsafe { $xor(no.0, $and(self.0, $xor(yes.0, no.0))) })
+        }
+
+        /// Where `self` and `b` differ, `c` decides. The kernel of SHA-512 has computed the
+        /// difference for the round before.
+        #[inline(always)]
+        fn majority(self, b: Self, c: Self) -> Self {
+            // SAFETY: the ground rule.
+            Self(unsafe { $xor(b.0, $and($xor(self.0, b.0), $xor(b.0, c.0))) })
         }
     };
 }

@@ -17,24 +17,24 @@
 
 use alloc::vec::Vec;
 
-use lanesum_lanes::{BLOCK_LEN, Backend, Blocks, MAX_LANES, fetch};
+use lanesum_lanes::{BLOCK_LEN, Backend, MAX_LANES, fetch};
 
-use crate::kernel::{INITIAL_STATE, Plan, State};
+use crate::groups::advance;
+use crate::hash::{BlockHash, Bytes as _, block_len};
 use crate::lockstep::{CROWD, Lockstep, SHORT, are_crowded};
 use crate::padding::{PaddedTail, blocks_of};
-use crate::streams::most_streams;
 
 /// The number of bytes at the start of the next messages that are prefetched. The kernel itself
 /// prefetches the following bytes in time.
 const FETCHED: usize = 4 * BLOCK_LEN;
 
-/// Stores the digest of each message at its place.
+/// Stores the last state of each message at its place.
 ///
 /// # Panics
-/// Panics if there are not as many digests as messages.
-pub(crate) fn hash(backend: Backend, messages: &[&[u8]], digests: &mut [State]) {
-    assert!(messages.len() == digests.len());
-    let mut scheduler = Scheduler::new(backend, messages, digests);
+/// Panics if there are not as many states as messages.
+pub fn hash<H: BlockHash>(backend: Backend, messages: &[&[u8]], states: &mut [H::State]) {
+    assert!(messages.len() == states.len());
+    let mut scheduler = Scheduler::<H>::new(backend, messages, states);
     scheduler.take_rows();
     scheduler.take_alike();
     while !scheduler.waiting.is_empty() || !scheduler.later.is_empty() {
@@ -51,12 +51,12 @@ struct Left {
     message: usize,
 }
 
-struct Scheduler<'a> {
+struct Scheduler<'a, H: BlockHash> {
     backend: Backend,
-    lockstep: Lockstep,
+    lockstep: Lockstep<H>,
     messages: &'a [&'a [u8]],
-    /// The state of each started message, and at the end its digest.
-    states: &'a mut [State],
+    /// The state of each started message.
+    states: &'a mut [H::State],
     /// Short messages with a different number of blocks than their neighbours, by that number.
     buckets: [Vec<usize>; SHORT],
     /// The messages with the most blocks left, ascending.
@@ -67,8 +67,8 @@ struct Scheduler<'a> {
     tails: [Vec<usize>; 2],
 }
 
-impl<'a> Scheduler<'a> {
-    fn new(backend: Backend, messages: &'a [&'a [u8]], states: &'a mut [State]) -> Self {
+impl<'a, H: BlockHash> Scheduler<'a, H> {
+    fn new(backend: Backend, messages: &'a [&'a [u8]], states: &'a mut [H::State]) -> Self {
         Self {
             backend,
             lockstep: Lockstep::new(backend),
@@ -114,7 +114,7 @@ impl<'a> Scheduler<'a> {
     /// Puts a message into its bucket, or among the waiting messages.
     fn sort(&mut self, message: usize) {
         let bytes = self.messages[message];
-        let blocks = blocks_of(bytes.len());
+        let blocks = blocks_of::<H>(bytes.len());
         if blocks > SHORT {
             return self.begin(message);
         }
@@ -131,22 +131,22 @@ impl<'a> Scheduler<'a> {
 
     /// Puts a message among the waiting ones.
     fn begin(&mut self, message: usize) {
-        self.states[message] = INITIAL_STATE;
-        let blocks = self.messages[message].len() / BLOCK_LEN;
+        self.states[message] = H::INITIAL;
+        let blocks = self.messages[message].len() / block_len::<H>();
         self.waiting.push(Left { blocks, message });
     }
 
     /// Hashes messages with the same number of blocks, at most as many as there are lanes.
     fn hash_in_lockstep(&mut self, numbers: &[usize]) {
-        let (mut messages, mut digests) = ([&[][..]; MAX_LANES], [[0; 16]; MAX_LANES]);
-        let (messages, digests) = (&mut messages[..numbers.len()], &mut digests[..numbers.len()]);
+        let (mut messages, mut states) = ([&[][..]; MAX_LANES], [H::State::ZEROS; MAX_LANES]);
+        let (messages, states) = (&mut messages[..numbers.len()], &mut states[..numbers.len()]);
         for (message, &number) in messages.iter_mut().zip(numbers) {
             *message = self.messages[number];
         }
-        let are_alike = self.lockstep.hash_if_alike(messages, digests);
+        let are_alike = self.lockstep.hash_if_alike(messages, states);
         assert!(are_alike, "as many blocks each");
-        for (digest, &number) in digests.iter().zip(numbers) {
-            self.states[number] = *digest;
+        for (state, &number) in states.iter().zip(numbers) {
+            self.states[number] = *state;
         }
     }
 
@@ -155,7 +155,7 @@ impl<'a> Scheduler<'a> {
     fn take_alike(&mut self) {
         let mut waiting = core::mem::take(&mut self.waiting);
         waiting.sort_unstable_by_key(|left| self.messages[left.message].len());
-        let blocks = |left: &Left| blocks_of(self.messages[left.message].len());
+        let blocks = |left: &Left| blocks_of::<H>(self.messages[left.message].len());
         let runs: Vec<usize> =
             waiting.chunk_by(|a, b| blocks(a) == blocks(b)).map(<[Left]>::len).collect();
         let mut rest = &waiting[..];
@@ -182,14 +182,14 @@ impl<'a> Scheduler<'a> {
     /// Returns the rest of a message that is not hashed yet.
     fn rest(&self, left: Left) -> &'a [u8] {
         let message = self.messages[left.message];
-        &message[(message.len() / BLOCK_LEN - left.blocks) * BLOCK_LEN..]
+        &message[(message.len() / block_len::<H>() - left.blocks) * block_len::<H>()..]
     }
 
     /// Puts a message into the list for its number of blocks left. Those with more left follow
     /// later.
     fn put(&mut self, left: Left) {
         if left.blocks == 0 {
-            let blocks = blocks_of(self.rest(left).len());
+            let blocks = blocks_of::<H>(self.rest(left).len());
             self.tails[blocks - 1].push(left.message);
         } else if self.waiting.last().is_none_or(|last| last.blocks <= left.blocks) {
             self.waiting.push(left);
@@ -200,7 +200,7 @@ impl<'a> Scheduler<'a> {
 
     /// Advances the messages with the most blocks left, by as many blocks as all of them have.
     fn go_forward(&mut self) {
-        let mut most = most_streams(self.backend);
+        let mut most = H::most_streams(self.backend);
         if self.waiting.len() < most && !self.later.is_empty() {
             self.waiting.append(&mut self.later);
             self.waiting.sort_unstable_by_key(|left| left.blocks);
@@ -243,7 +243,7 @@ impl<'a> Scheduler<'a> {
     /// Finishes messages with only their tail left.
     fn end(&mut self) {
         let mut padded = Vec::new();
-        padded.resize(most_streams(self.backend), PaddedTail::new());
+        padded.resize(H::most_streams(self.backend), PaddedTail::<H>::new());
         for blocks in [1, 2] {
             let tails = core::mem::take(&mut self.tails[blocks - 1]);
             for ending in tails.chunks(padded.len()) {
@@ -251,7 +251,7 @@ impl<'a> Scheduler<'a> {
                 for ((tail, rest), &number) in padded.iter_mut().zip(&mut rests).zip(ending) {
                     let message = self.messages[number];
                     let length = message.len();
-                    tail.write(&message[length - length % BLOCK_LEN..], length as u64);
+                    tail.write(&message[length - length % block_len::<H>()..], length as u64);
                     *rest = tail.blocks();
                 }
                 self.compress(ending, &mut rests, blocks);
@@ -259,101 +259,15 @@ impl<'a> Scheduler<'a> {
         }
     }
 
-    /// Advances messages by `blocks` blocks of their rests. Unused lanes get the rest of the first
-    /// message.
+    /// Advances messages by `blocks` blocks of their rests.
     fn compress(&mut self, numbers: &[usize], rests: &mut [&[u8]; MAX_LANES], blocks: usize) {
-        let width = self.backend.width_for(numbers.len());
-        let first = rests[0];
-        rests[numbers.len()..width].fill(first);
-        let mut states = [[0; 16]; MAX_LANES];
+        let mut states = [H::State::ZEROS; MAX_LANES];
         for (state, &number) in states.iter_mut().zip(numbers) {
             *state = self.states[number];
         }
-        let blocks = Blocks::new(&rests[..width], blocks);
-        let blocks = &[[blocks, Blocks::NONE]];
-        Plan { blocks, last: None, states: &mut states }.run(self.backend, width);
+        advance::<H>(self.backend, rests, numbers.len(), blocks, &mut states);
         for (state, &number) in states.iter().zip(numbers) {
             self.states[number] = *state;
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::md5;
-    use crate::tests::backends;
-
-    /// Returns lengths up to a limit, in random order.
-    fn lengths(count: usize, limit: usize) -> impl Iterator<Item = usize> {
-        (0..count).map(move |index| index * 7919 % (limit + 1))
-    }
-
-    /// Hashes messages and checks that each digest is written.
-    fn check(backend: Backend, messages: &[&[u8]]) {
-        let mut digests = alloc::vec![[0xee; 16]; messages.len()];
-        hash(backend, messages, &mut digests);
-        for (digest, message) in digests.iter().zip(messages) {
-            assert_eq!(*digest, md5(message).0, "{backend}: {} bytes", message.len());
-        }
-    }
-
-    #[test]
-    fn every_length_is_hashed_next_to_equal_and_other_lengths() {
-        let bytes: Vec<u8> = (0..2000_u32).map(|index| (index * 31 % 251) as u8).collect();
-        for backend in backends() {
-            let lanes = backend.width_for(MAX_LANES);
-            // Each length once per lane, at different bytes each time. First the lengths alternate,
-            // so that each message waits for others of its length. Then equal lengths follow each
-            // other.
-            let turns = (0..lanes).flat_map(|turn| (0..=1100).map(move |length| (turn, length)));
-            let runs = (0..=1100).flat_map(|length| (0..lanes).map(move |turn| (turn, length)));
-            let messages: Vec<&[u8]> =
-                turns.chain(runs).map(|(turn, length)| &bytes[turn..][..length]).collect();
-            check(backend, &messages);
-        }
-    }
-
-    #[test]
-    fn each_message_is_returned_once() {
-        let bytes: Vec<u8> = (0..9000_u32).map(|index| (index * 31 % 251) as u8).collect();
-        for backend in backends() {
-            // A long message first, and more messages than lanes.
-            let lengths: Vec<usize> = [8900].into_iter().chain(lengths(300, 3000)).collect();
-            let messages: Vec<&[u8]> = lengths
-                .iter()
-                .enumerate()
-                .map(|(at, &length)| &bytes[at % 64..][..length])
-                .collect();
-            for count in [0, 1, 5, 100, messages.len()] {
-                check(backend, &messages[..count]);
-            }
-        }
-    }
-
-    #[test]
-    fn many_messages_end_in_few_runs() {
-        const COUNT: usize = 512;
-        const LIMIT: usize = 64 << 10;
-        let bytes = [0; LIMIT + 64 * BLOCK_LEN];
-        for backend in backends() {
-            let starts = (0..64).cycle().map(|place| place * BLOCK_LEN);
-            let messages: Vec<&[u8]> = lengths(COUNT, LIMIT)
-                .zip(starts)
-                .map(|(length, start)| &bytes[start..][..length])
-                .collect();
-            let mut states = [[0; 16]; COUNT];
-            let mut scheduler = Scheduler::new(backend, &messages, &mut states);
-            scheduler.take_rows();
-            scheduler.take_alike();
-            let mut runs = 0;
-            while !scheduler.waiting.is_empty() || !scheduler.later.is_empty() {
-                scheduler.go_forward();
-                runs += 1;
-            }
-            let lanes = most_streams(backend);
-            // The last group needs one run for each different length.
-            assert!(runs <= 2 * COUNT / lanes + 16, "{backend}: {runs} of {lanes} lanes");
         }
     }
 }

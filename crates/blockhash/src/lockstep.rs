@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! where none of them has anything beyond the blocks that are whole in each (records of 64 bytes):
-//!   the block of padding is the same for all, and is added to the step table before
+//!   the block of padding is the same for all, and is prepared once
 //! otherwise:
 //!   write what goes beyond, and its padding, into one or two blocks for each
 //! run the kernel over the whole blocks, where they lie, and then over this
@@ -12,16 +12,14 @@ use alloc::vec::Vec;
 
 use lanesum_lanes::{BLOCK_LEN, Backend, Blocks, MAX_LANES};
 
-use crate::kernel::{INITIAL_STATE, Plan, State, Sums};
+use crate::hash::{BlockHash, Bytes as _, Plan, units};
 use crate::padding::{PaddedTail, blocks_of};
-use crate::streams::most_streams;
-use crate::table::{STEPS, Step};
 
 /// The largest number of blocks of a short message, including padding.
 pub(crate) const SHORT: usize = 16;
 
-/// The total size in bytes up to which messages use more lanes than [`most_streams`]. More lanes do
-/// not pay for messages outside of the near caches.
+/// The total size in bytes up to which messages use more lanes than [`BlockHash::most_streams`]. More
+/// lanes do not pay for messages outside of the near caches.
 const NEAR: usize = 4 << 20;
 
 /// The largest number of lanes if all messages start at the same page offset. With more lanes,
@@ -35,27 +33,31 @@ pub(crate) const ROW: usize = 4 * MAX_LANES;
 const MOST_GROUPS: usize = 8;
 
 /// Hashes messages in lockstep.
-pub(crate) struct Lockstep {
+#[derive(Debug)]
+pub struct Lockstep<H: BlockHash> {
     backend: Backend,
     /// The largest number of lanes.
     pub(crate) lanes: usize,
     /// The tails of previous messages, because those of the next ones may be similar.
-    tails: Vec<PaddedTail>,
-    /// The last computed padding block: the length of its messages, and its sums.
-    padding: (usize, Sums),
+    tails: Vec<PaddedTail<H>>,
+    /// The last computed padding block: the length of its messages, and the block.
+    padding: (usize, H::Padding),
 }
 
-impl Lockstep {
+impl<H: BlockHash> Lockstep<H> {
     pub(crate) fn new(backend: Backend) -> Self {
-        let lanes = backend.width_for(MAX_LANES);
-        Self { backend, lanes, tails: Vec::new(), padding: (usize::MAX, [[0; 4]; 16]) }
+        let lanes = H::width(backend, MAX_LANES);
+        Self { backend, lanes, tails: Vec::new(), padding: (usize::MAX, H::NO_PADDING) }
     }
 
-    /// Computes the digest of each message if all have the same number of blocks. Returns whether
-    /// they do.
-    pub(crate) fn hash_if_alike(&mut self, messages: &[&[u8]], digests: &mut [State]) -> bool {
-        let (whole, [shortest, longest]) = Blocks::whole(messages);
-        if blocks_of(shortest) != blocks_of(longest) {
+    /// Computes the last state of each message if all have the same number of blocks. Returns
+    /// whether they do.
+    ///
+    /// # Panics
+    /// Panics if there are more than 256 messages, or not as many states.
+    pub fn hash_if_alike(&mut self, messages: &[&[u8]], states: &mut [H::State]) -> bool {
+        let (whole, [shortest, longest]) = Blocks::whole(messages, units::<H>());
+        if blocks_of::<H>(shortest) != blocks_of::<H>(longest) {
             return false;
         }
         let lanes = self.lanes_for(messages, longest);
@@ -66,19 +68,19 @@ impl Lockstep {
         while messages.len() - first >= lanes {
             let count = together.min((messages.len() - first) / lanes * lanes);
             let blocks = whole.lanes(first, count);
-            self.fill(lanes, blocks, longest, &mut digests[first..]);
+            self.fill(lanes, blocks, longest, &mut states[first..]);
             first += count;
         }
-        let (messages, digests) = (&messages[first..], &mut digests[first..]);
-        let count = messages.len();
-        if count > 0 {
-            // Idle lanes hash the first message and have a place for its digest.
-            let width = self.backend.width_for(count);
-            let (mut all, mut found) = ([messages[0]; MAX_LANES], [[0; 16]; MAX_LANES]);
-            all[..count].copy_from_slice(messages);
+        while first < messages.len() {
+            // Idle lanes hash the first message and have a place for its state.
+            let width = H::width(self.backend, messages.len() - first);
+            let count = width.min(messages.len() - first);
+            let (mut all, mut found) = ([messages[first]; MAX_LANES], [H::State::ZEROS; MAX_LANES]);
+            all[..count].copy_from_slice(&messages[first..][..count]);
             let blocks = Blocks::new(&all[..width], whole.count());
             self.fill(width, blocks, longest, &mut found);
-            digests.copy_from_slice(&found[..count]);
+            states[first..][..count].copy_from_slice(&found[..count]);
+            first += count;
         }
         true
     }
@@ -86,24 +88,25 @@ impl Lockstep {
     /// Returns how many of some equally long messages go together.
     fn lanes_for(&self, alike: &[&[u8]], longest: usize) -> usize {
         let most = self.lanes.min(alike.len());
-        let streams = most_streams(self.backend);
+        let streams = H::most_streams(self.backend);
         if most > streams && longest > NEAR / most {
             streams
-        } else if most > CROWD && blocks_of(longest) > SHORT && are_crowded(&alike[..most]) {
+        } else if most > CROWD && blocks_of::<H>(longest) > SHORT && are_crowded(&alike[..most]) {
             CROWD
         } else {
             self.lanes
         }
     }
 
-    /// Computes digests from the whole blocks of messages that fill all lanes of some groups.
-    fn fill(&mut self, width: usize, whole: Blocks<'_>, longest: usize, digests: &mut [State]) {
+    /// Computes states from the whole blocks of messages that fill all lanes of some groups.
+    fn fill(&mut self, width: usize, whole: Blocks<'_>, longest: usize, states: &mut [H::State]) {
         let (messages, count) = (whole.inputs(), whole.inputs().len());
         let length = whole.count() * BLOCK_LEN;
         let mut bytes;
         let (tails, last) = if longest == length {
             if self.padding.0 != length {
-                self.padding = (length, padding(length));
+                let tail = PaddedTail::<H>::of(&[], length as u64);
+                self.padding = (length, H::padding(tail.blocks()));
             }
             (None, Some(&self.padding.1))
         } else {
@@ -122,8 +125,8 @@ impl Lockstep {
             *first = whole.lanes(group * width, width);
             *second = tails.map_or(Blocks::NONE, |tails| tails.lanes(group * width, width));
         }
-        digests[..width].fill(INITIAL_STATE);
-        Plan { blocks, last, states: digests }.run(self.backend, width);
+        states[..width].fill(H::INITIAL);
+        H::run(Plan { blocks, last, states }, self.backend, width);
     }
 }
 
@@ -136,13 +139,4 @@ pub(crate) fn are_crowded(messages: &[&[u8]]) -> bool {
         places | 1 << (message.as_ptr().addr() / BLOCK_LEN % LINES_A_PAGE)
     });
     places.count_ones() * WAYS < messages.len() as u32
-}
-
-/// Returns the last block of messages of `length` bytes in whole blocks. It is only padding and the
-/// same for all. Its words are added to the constants of their steps.
-fn padding(length: usize) -> Sums {
-    let tail = PaddedTail::of(&[], length as u64);
-    let (words, _) = tail.blocks().as_chunks();
-    let sum = |step: Step| u32::from_le_bytes(words[step.word]).wrapping_add(step.constant);
-    STEPS.map(|steps| steps.map(sum))
 }

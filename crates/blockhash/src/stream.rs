@@ -15,16 +15,15 @@ pub trait Stream {
     /// returns [`Poll::Pending`], the other lanes continue, and it is asked again at each step of
     /// the lanes. No waker is called.
     ///
-    /// Whole blocks of 64 bytes are hashed in place. The other bytes are copied, at most 63 per
-    /// piece.
+    /// Whole blocks are hashed in place. The other bytes are copied, less than a block per piece.
     fn chunk(&mut self) -> Poll<&[u8]>;
 
     /// Drops the first `count` bytes of [`chunk`](Self::chunk), which has at least that many.
     fn consume(&mut self, count: usize);
 
     /// Returns whether the message continues after this stream. If so, the stream must have whole
-    /// blocks of 64 bytes, the lanes add no padding, and they return the state of a
-    /// [`Midstate`](crate::Midstate) instead of a digest. Called once the stream has ended.
+    /// blocks, and the lanes add no padding. Then the result is not a digest: its bytes are the
+    /// state of a [`Midstate`](crate::Midstate). Called once the stream has ended.
     fn is_cut(&self) -> bool {
         false
     }
@@ -66,16 +65,6 @@ macro_rules! pointers {
 pointers!(&mut S, Box<S>);
 
 /// A stream from an iterator of chunks.
-///
-/// ```
-/// use lanesum_md5::{Chunks, Lanes, md5};
-///
-/// let mut lanes = Lanes::new();
-/// lanes.push(Chunks::new(["a", "", "bc"].iter()));
-/// lanes.push(Chunks::new([].iter()));
-/// let digests: Vec<_> = std::iter::from_fn(|| lanes.pop()).map(|(_, digest)| digest).collect();
-/// assert!(digests.contains(&md5(b"abc")) && digests.contains(&md5(b"")));
-/// ```
 #[derive(Clone, Debug)]
 pub struct Chunks<I: Iterator> {
     chunks: I,

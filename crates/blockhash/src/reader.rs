@@ -9,18 +9,6 @@ use crate::Stream;
 ///
 /// While a non-blocking reader is not ready ([`ErrorKind::WouldBlock`]), the other lanes continue.
 /// A reader that fails ends its stream. [`into_result`](Self::into_result) then returns the error.
-///
-/// ```
-/// use lanesum_md5::{Lanes, Reader, md5};
-/// use std::io::BufReader;
-///
-/// let mut lanes = Lanes::new();
-/// lanes.push(Reader::new(BufReader::with_capacity(64 << 10, &b"abc"[..])));
-/// let (reader, digest) = lanes.pop().expect("it has ended");
-/// reader.into_result()?;
-/// assert_eq!(digest, md5(b"abc"));
-/// # Ok::<(), std::io::Error>(())
-/// ```
 #[derive(Debug)]
 pub struct Reader<R> {
     reader: R,
@@ -29,7 +17,7 @@ pub struct Reader<R> {
 
 impl<R: BufRead> Reader<R> {
     /// Makes a stream that starts at the current position of the reader. The buffer of the reader
-    /// should have about 64 KiB, in whole blocks of 64 bytes.
+    /// should have about 64 KiB, in whole blocks.
     pub const fn new(reader: R) -> Self {
         Self { reader, error: None }
     }

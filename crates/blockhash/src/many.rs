@@ -1,0 +1,191 @@
+//! Many messages that are in memory or made one by one. Calls the scheduler of `memory.rs`, which
+//! is compiled once for messages of all types.
+
+use alloc::vec::Vec;
+use core::mem;
+
+use lanesum_lanes::{BLOCK_LEN, Backend};
+
+use crate::Digest;
+use crate::hash::{BlockHash, Bytes as _};
+use crate::lockstep::{Lockstep, ROW};
+
+/// Returns the digests of many messages, in their order. The `_many` functions of the crates of
+/// hash functions call this one.
+#[must_use]
+pub fn many<H: BlockHash, I>(backend: Backend, messages: I) -> Vec<Digest<H>>
+where
+    I: IntoIterator<Item: AsRef<[u8]>>,
+{
+    let messages = messages.into_iter();
+    let mut states: Vec<H::State> = Vec::with_capacity(messages.size_hint().0);
+    hash_all::<H, _>(backend, messages, &mut &mut states);
+    states.iter().map(Digest::of_state).collect()
+}
+
+/// Stores the digests of many messages in a column. The `_many_into` functions of the crates of
+/// hash functions call this one.
+///
+/// # Panics
+/// Panics if the number of digests differs from the number of messages.
+pub fn many_into<H: BlockHash, I, D>(backend: Backend, messages: I, out: &mut [D])
+where
+    I: IntoIterator<Item: AsRef<[u8]>>,
+    D: Output<H>,
+{
+    let count = out.len();
+    let taken = hash_all::<H, _>(backend, messages.into_iter(), &mut D::column(out));
+    assert_eq!(taken, count, "messages and digests");
+}
+
+/// An element of a column of digests: [`Digest`], or an array of its bytes if these are the whole
+/// state.
+pub trait Output<H: BlockHash>: sealed::Output<H> {}
+impl<H: BlockHash> Output<H> for Digest<H> {}
+impl<H: BlockHash<State = [u8; N]>, const N: usize> Output<H> for [u8; N] {}
+
+mod sealed {
+    use super::{BlockHash, Column, Copied, Digest};
+
+    pub trait Output<H: BlockHash>: Sized {
+        fn column(out: &mut [Self]) -> impl Column<H>;
+    }
+
+    impl<H: BlockHash<State = [u8; N]>, const N: usize> Output<H> for [u8; N] {
+        #[inline]
+        fn column(out: &mut [Self]) -> impl Column<H> {
+            out
+        }
+    }
+
+    impl<H: BlockHash> Output<H> for Digest<H> {
+        #[inline]
+        fn column(out: &mut [Self]) -> impl Column<H> {
+            Copied { out, states: super::Vec::new() }
+        }
+    }
+}
+
+/// A destination of states.
+pub trait Column<H: BlockHash> {
+    /// Calls `hash` with the places of the `count` messages from number `first` on. Returns its
+    /// result.
+    fn fill<R>(&mut self, first: usize, count: usize, hash: impl FnOnce(&mut [H::State]) -> R)
+    -> R;
+}
+
+impl<H: BlockHash> Column<H> for &mut [H::State] {
+    #[inline]
+    fn fill<R>(
+        &mut self,
+        first: usize,
+        count: usize,
+        hash: impl FnOnce(&mut [H::State]) -> R,
+    ) -> R {
+        hash(places(self, first, count))
+    }
+}
+
+/// A column of digests, and a buffer of states that are copied there.
+struct Copied<'a, H: BlockHash> {
+    out: &'a mut [Digest<H>],
+    states: Vec<H::State>,
+}
+
+impl<H: BlockHash> Column<H> for Copied<'_, H> {
+    #[inline]
+    fn fill<R>(
+        &mut self,
+        first: usize,
+        count: usize,
+        hash: impl FnOnce(&mut [H::State]) -> R,
+    ) -> R {
+        let places = places(self.out, first, count);
+        self.states.resize(count, H::State::ZEROS);
+        let done = hash(&mut self.states);
+        for (place, state) in places.iter_mut().zip(&self.states) {
+            *place = Digest::of_state(state);
+        }
+        done
+    }
+}
+
+impl<H: BlockHash> Column<H> for &mut Vec<H::State> {
+    #[inline]
+    fn fill<R>(
+        &mut self,
+        first: usize,
+        count: usize,
+        hash: impl FnOnce(&mut [H::State]) -> R,
+    ) -> R {
+        self.resize(first + count, H::State::ZEROS);
+        hash(&mut self[first..])
+    }
+}
+
+/// Returns the places in a column of the messages from number `first` on.
+#[inline]
+fn places<D>(column: &mut [D], first: usize, count: usize) -> &mut [D] {
+    let most = column.len();
+    column.get_mut(first..first + count).unwrap_or_else(|| panic!("more messages than {most}"))
+}
+
+/// The largest group of references, the largest group of messages that own their bytes, and the
+/// total bytes of the latter.
+const REFERENCES: usize = 1 << 16;
+const OWNED: usize = 1 << 12;
+const OWNED_BYTES: usize = 64 << 20;
+
+/// Stores the last state of each message at its place. Returns the number of messages.
+#[inline]
+fn hash_all<H: BlockHash, M: AsRef<[u8]>>(
+    backend: Backend,
+    mut messages: impl Iterator<Item = M>,
+    states: &mut impl Column<H>,
+) -> usize {
+    let mut lockstep = Lockstep::new(backend);
+    let mut taken: Vec<M> = Vec::new();
+    let mut done = 0;
+    loop {
+        taken.clear();
+        take(&mut taken, &mut messages, ROW);
+        if taken.is_empty() {
+            return done;
+        }
+        let mut row = [&[][..]; ROW];
+        for (slice, message) in row.iter_mut().zip(&taken) {
+            *slice = message.as_ref();
+        }
+        let count = taken.len();
+        let row = &row[..count];
+        if !states.fill(done, count, |places| H::hash_if_alike(&mut lockstep, row, places)) {
+            take(&mut taken, &mut messages, if is_owned::<M>() { OWNED } else { REFERENCES });
+            let slices: Vec<&[u8]> = taken.iter().map(AsRef::as_ref).collect();
+            states.fill(done, slices.len(), |places| H::hash_in_memory(backend, &slices, places));
+        }
+        done += taken.len();
+    }
+}
+
+/// Takes messages until there are `most` of them, or until those that own their bytes have
+/// [`OWNED_BYTES`].
+#[inline]
+fn take<M: AsRef<[u8]>>(taken: &mut Vec<M>, messages: &mut impl Iterator<Item = M>, most: usize) {
+    if !is_owned::<M>() {
+        return taken.extend(messages.take(most - taken.len()));
+    }
+    let mut bytes: usize = taken.iter().map(|message| message.as_ref().len()).sum();
+    while taken.len() < most
+        && bytes < OWNED_BYTES
+        && let Some(message) = messages.next()
+    {
+        bytes = bytes.saturating_add(message.as_ref().len());
+        taken.push(message);
+    }
+}
+
+/// Returns whether messages own memory. A small type without drop glue only refers to bytes
+/// elsewhere.
+const fn is_owned<M>() -> bool {
+    mem::needs_drop::<M>() || size_of::<M>() > BLOCK_LEN
+}

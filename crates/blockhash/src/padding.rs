@@ -1,0 +1,140 @@
+//! The bytes of a message that do not fill a block, and the padding that ends it.
+
+use crate::hash::{BlockHash, Bytes as _, block_len};
+
+/// The number of bytes of the length at the end of the padding.
+pub(crate) const fn length_len<H: BlockHash>() -> usize {
+    block_len::<H>() / 8
+}
+
+/// The bytes of a message after its last whole block.
+#[derive(Clone, Debug)]
+pub(crate) struct BlockBuffer<H: BlockHash> {
+    /// A block under construction. Padding may need a second one.
+    bytes: H::Tail,
+    /// The number of bytes in use.
+    filled: usize,
+}
+
+impl<H: BlockHash> BlockBuffer<H> {
+    pub(crate) const fn new() -> Self {
+        Self { bytes: H::Tail::ZEROS, filled: 0 }
+    }
+
+    /// Returns whether the buffer is empty, so that whole blocks can be read directly from the
+    /// input.
+    pub(crate) const fn is_empty(&self) -> bool {
+        self.filled == 0
+    }
+
+    /// Adds bytes up to the end of the block. Returns how many it added.
+    pub(crate) fn fill(&mut self, input: &[u8]) -> usize {
+        let room = block_len::<H>() - self.filled;
+        let taken = room.min(input.len());
+        self.bytes.as_mut()[self.filled..][..taken].copy_from_slice(&input[..taken]);
+        self.filled += taken;
+        taken
+    }
+
+    /// Returns the whole blocks: none or one, and one or two after [`pad`](Self::pad).
+    pub(crate) fn blocks(&self) -> &[u8] {
+        &self.bytes.as_ref()[..self.filled - self.filled % block_len::<H>()]
+    }
+
+    /// Returns all bytes in the buffer.
+    #[cfg(feature = "digest")]
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.bytes.as_ref()[..self.filled]
+    }
+
+    /// Empties the buffer.
+    pub(crate) fn clear(&mut self) {
+        self.filled = 0;
+    }
+
+    /// Pads the message. `length` counts all its bytes, including those in the buffer.
+    pub(crate) fn pad(&mut self, length: u64) {
+        debug_assert!(self.filled < block_len::<H>(), "a full block must be taken first");
+        self.bytes.as_mut()[self.filled..].fill(0);
+        self.filled = pad::<H>(&mut self.bytes, self.filled, length);
+    }
+}
+
+/// The end of a message: the bytes after some whole block, and the padding.
+#[derive(Clone, Debug)]
+pub(crate) struct PaddedTail<H: BlockHash> {
+    bytes: H::Tail,
+    /// The number of bytes of the message in it, and the length of the message.
+    of: (usize, u64),
+}
+
+impl<H: BlockHash> PaddedTail<H> {
+    /// The tail of the empty message.
+    #[cfg(feature = "alloc")]
+    pub(crate) fn new() -> Self {
+        Self::of(&[], 0)
+    }
+
+    /// Returns the tail of a message of `length` bytes, whose last bytes are `rest`.
+    ///
+    /// # Panics
+    /// Panics if the tail is longer than two blocks.
+    #[inline]
+    pub(crate) fn of(rest: &[u8], length: u64) -> Self {
+        let mut bytes = H::Tail::ZEROS;
+        bytes.as_mut()[..rest.len()].copy_from_slice(rest);
+        pad::<H>(&mut bytes, rest.len(), length);
+        Self { bytes, of: (rest.len(), length) }
+    }
+
+    /// Turns this into the tail of a message of `length` bytes, whose last bytes are `rest`.
+    ///
+    /// # Panics
+    /// Panics if the tail is longer than two blocks.
+    #[cfg(feature = "alloc")]
+    #[inline]
+    pub(crate) fn write(&mut self, rest: &[u8], length: u64) {
+        let of = (rest.len(), length);
+        // For messages of the same length the padding is the same.
+        if self.of != of {
+            self.bytes = H::Tail::ZEROS;
+            pad::<H>(&mut self.bytes, rest.len(), length);
+            self.of = of;
+        }
+        if !rest.is_empty() {
+            self.bytes.as_mut()[..rest.len()].copy_from_slice(rest);
+        }
+    }
+
+    /// Returns the one or two blocks.
+    #[inline]
+    pub(crate) fn blocks(&self) -> &[u8] {
+        &self.bytes.as_ref()[..blocks_of::<H>(self.of.0) * block_len::<H>()]
+    }
+}
+
+/// Returns the number of blocks of a message of `length` bytes, including padding.
+#[inline]
+pub(crate) const fn blocks_of<H: BlockHash>(length: usize) -> usize {
+    (length + length_len::<H>()) / block_len::<H>() + 1
+}
+
+/// Pads a message whose last bytes are the first `filled` ones of the buffer, followed by zeros.
+/// Returns the number of bytes with padding. The padding is a byte 0x80, zeros, and the length in
+/// bits at the end of a block (RFC 1321, sections 3.1 and 3.2; FIPS 180-4, section 5.1).
+#[inline]
+pub(crate) fn pad<H: BlockHash>(bytes: &mut H::Tail, filled: usize, length: u64) -> usize {
+    let end = blocks_of::<H>(filled) * block_len::<H>();
+    let bytes = bytes.as_mut();
+    bytes[filled] = 0x80;
+    let bits = u128::from(length) << 3;
+    let field = &mut bytes[end - length_len::<H>()..end];
+    // A field of eight bytes holds the length modulo 2^64.
+    match (H::IS_BIG_ENDIAN, field.len()) {
+        (false, 8) => field.copy_from_slice(&(bits as u64).to_le_bytes()),
+        (true, 8) => field.copy_from_slice(&(bits as u64).to_be_bytes()),
+        (true, 16) => field.copy_from_slice(&bits.to_be_bytes()),
+        _ => unreachable!("no such hash function"),
+    }
+    end
+}

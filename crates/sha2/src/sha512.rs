@@ -1,0 +1,256 @@
+//! SHA-512, SHA-384 and SHA-512/256: FIPS 180-4, sections 6.4, 6.5 and 6.7.
+//!
+//! As SHA-256, but with 80 rounds on words of 64 bits, and blocks of 128 bytes.
+
+use lanesum_blockhash::{BlockHash, Plan};
+#[cfg(feature = "alloc")]
+use lanesum_blockhash::{Lockstep, memory};
+use lanesum_lanes::{Backend, Blocks, Compression64, Kernel64, LongBlock, Word64, compress_64};
+
+use crate::table::{INITIAL_384, INITIAL_512, K_512 as K};
+
+/// The state as bytes: a to h, big-endian.
+type State = [u8; 64];
+
+/// W\[t\] + K\[t\] of each round, for a block that all lanes share.
+type Sums = [[u64; 16]; 5];
+
+/// Implements the trait for SHA-512 and its truncations, which differ in the initial state and the
+/// length of the digest.
+macro_rules! block_hash {
+    ($hash:ident, $name:literal, $digest:literal, $initial:expr) => {
+        impl BlockHash for crate::$hash {
+            type State = State;
+            type Digest = [u8; $digest];
+            type Tail = [u8; 256];
+            type Padding = Sums;
+
+            const NAME: &'static str = $name;
+            const IS_BIG_ENDIAN: bool = true;
+            const INITIAL: State = bytes_of($initial);
+            const NO_PADDING: Sums = [[0; 16]; 5];
+
+            fn width(backend: Backend, lanes: usize) -> usize {
+                width(backend, lanes)
+            }
+
+            fn padding(block: &[u8]) -> Sums {
+                padding(block)
+            }
+
+            fn run(plan: Plan<'_, Self>, backend: Backend, width: usize) {
+                let Plan { blocks, last, states } = plan;
+                run(Work { blocks, last, states, initial: $initial }, backend, width);
+            }
+
+            #[cfg(feature = "alloc")]
+            fn hash_if_alike(
+                lockstep: &mut Lockstep<Self>,
+                messages: &[&[u8]],
+                states: &mut [State],
+            ) -> bool {
+                lockstep.hash_if_alike(messages, states)
+            }
+
+            #[cfg(feature = "alloc")]
+            fn hash_in_memory(backend: Backend, messages: &[&[u8]], states: &mut [State]) {
+                memory::hash::<Self>(backend, messages, states);
+            }
+        }
+    };
+}
+
+block_hash!(Sha512Hash, "SHA-512", 64, INITIAL_512);
+block_hash!(Sha384Hash, "SHA-384", 48, INITIAL_384);
+block_hash!(Sha512_256Hash, "SHA-512/256", 32, crate::table::INITIAL_512_256);
+
+/// Returns a state as bytes.
+const fn bytes_of(words: [u64; 8]) -> State {
+    let mut bytes = [0; 64];
+    let mut place = 0;
+    while place < 64 {
+        bytes[place] = (words[place / 8] >> (56 - place % 8 * 8)) as u8;
+        place += 1;
+    }
+    bytes
+}
+
+/// Returns how many of `lanes` messages go together. Two registers are no faster than one, except
+/// where one leaves units idle.
+fn width(backend: Backend, lanes: usize) -> usize {
+    match (backend.register_len() / size_of::<u64>(), lanes) {
+        (0, _) | (_, ..=1) => 1,
+        // Two lanes of SSE2 are slower than two messages one by one.
+        (2, _) => 1,
+        (4, ..=2) => 1,
+        (4, _) => 4,
+        (_, 9..) if backend.leaves_units_idle() => 16,
+        (_, _) => 8,
+    }
+}
+
+/// Returns the sums of the rounds of a block.
+fn padding(block: &[u8]) -> Sums {
+    let (bytes, _) = block.as_chunks();
+    let mut words: [u64; 16] = core::array::from_fn(|place| u64::from_be_bytes(bytes[place]));
+    let mut sums = K;
+    for (group, sums) in sums.iter_mut().enumerate() {
+        for (place, sum) in sums.iter_mut().enumerate() {
+            if group > 0 {
+                let [before_15, before_7, before_2] =
+                    [1, 9, 14].map(|after| words[(place + after) % 16]);
+                words[place] = schedule(words[place], before_15, before_7, before_2);
+            }
+            *sum = sum.wrapping_add(words[place]);
+        }
+    }
+    sums
+}
+
+/// All kernels are compiled once, in this function.
+fn run(work: Work<'_>, backend: Backend, width: usize) {
+    backend.run_64(width, work);
+}
+
+/// The work of a kernel: a [`Plan`], whose messages begin with the state `initial`.
+struct Work<'a> {
+    blocks: &'a [[Blocks<'a>; 2]],
+    last: Option<&'a Sums>,
+    states: &'a mut [State],
+    initial: [u64; 8],
+}
+
+impl Kernel64 for Work<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<W: Word64>(mut self) {
+        let mut state = [W::splat(0); 8];
+        let mut numbers = [0; 16];
+        for (place, word) in state.iter_mut().enumerate() {
+            for (number, bytes) in numbers[..W::LANES].iter_mut().zip(&*self.states) {
+                *number = u64::from_be_bytes(bytes.as_chunks().0[place]);
+            }
+            *word = W::load(&numbers);
+        }
+        let parts = self.blocks.as_flattened();
+        compress_64(&mut self, state, parts);
+    }
+}
+
+/// Computes a round. `sum` is W\[t\] + K\[t\].
+#[inline(always)]
+fn round<W: Word64>([a, b, c, d, e, f, g, h]: [W; 8], sum: W) -> [W; 8] {
+    let s1 = rotate_right(e, 14).xor3(rotate_right(e, 18), rotate_right(e, 41));
+    let t1 = h.add(sum).add(e.choose(f, g)).add(s1);
+    let s0 = rotate_right(a, 28).xor3(rotate_right(a, 34), rotate_right(a, 39));
+    let t2 = s0.add(a.majority(b, c));
+    [t1.add(t2), a, b, c, d.add(t1), e, f, g]
+}
+
+/// Returns W\[t\] from the words before it.
+#[inline(always)]
+fn schedule<W: Word64>(before_16: W, before_15: W, before_7: W, before_2: W) -> W {
+    let s0 = rotate_right(before_15, 1)
+        .xor3(rotate_right(before_15, 8), before_15.shift_right(7));
+    let s1 = rotate_right(before_2, 19)
+        .xor3(rotate_right(before_2, 61), before_2.shift_right(6));
+    before_16.add(before_7).add(s0).add(s1)
+}
+
+#[inline(always)]
+fn rotate_right<W: Word64>(word: W, count: u32) -> W {
+    word.rotate_left(64 - count)
+}
+
+/// Repeats an expression for the sixteen rounds of a group, four at a time in their own frame.
+macro_rules! sixteen {
+    ($word:ident, $state:ident, |$round:ident| $sum:expr) => {{
+        sixteen!(@ $word, $state, |$round| $sum, 0 1 2 3);
+        sixteen!(@ $word, $state, |$round| $sum, 4 5 6 7);
+        sixteen!(@ $word, $state, |$round| $sum, 8 9 10 11);
+        sixteen!(@ $word, $state, |$round| $sum, 12 13 14 15);
+    }};
+    (@ $word:ident, $state:ident, |$round:ident| $sum:expr, $($number:literal)*) => {
+        $state = $word::in_own_frame(#[inline(always)] || {
+            let mut state = $state;
+            $({
+                const $round: usize = $number;
+                state = round(state, $sum);
+            })*
+            state
+        });
+    };
+}
+
+impl Compression64 for Work<'_> {
+    type State<W: Word64> = [W; 8];
+
+    #[inline(always)]
+    fn block<W: Word64>(before: [W; 8], block: &LongBlock<'_>) -> [W; 8] {
+        let mut state = before;
+        let words = &mut [W::splat(0); 16];
+        sixteen!(W, state, |I| {
+            if I % 2 == 0 {
+                let [word, next] = W::load_pair(block, 0, I);
+                [words[I], words[I | 1]] = [word.swap_bytes(), next.swap_bytes()];
+            }
+            words[I].add(W::splat(K[0][I]))
+        });
+        for constants in &K[1..] {
+            sixteen!(W, state, |I| {
+                let [before_15, before_7, before_2] = [(I + 1) % 16, (I + 9) % 16, (I + 14) % 16];
+                words[I] = schedule(words[I], words[before_15], words[before_7], words[before_2]);
+                words[I].add(W::splat(constants[I]))
+            });
+        }
+        add_each(state, before)
+    }
+
+    #[inline(always)]
+    fn end_part<W: Word64>(&mut self, mut state: [W; 8], part: usize) -> [W; 8] {
+        if part.is_multiple_of(2) {
+            return state;
+        }
+        if let Some(sums) = self.last {
+            let before = state;
+            for sums in sums {
+                sixteen!(W, state, |I| W::splat(sums[I]));
+            }
+            state = add_each(state, before);
+        }
+        let states = &mut self.states[part / 2 * W::LANES..][..W::LANES];
+        let mut numbers = [0; 16];
+        for (place, word) in state.iter().enumerate() {
+            word.swap_bytes().store(&mut numbers);
+            for (bytes, number) in states.iter_mut().zip(&numbers) {
+                bytes.as_chunks_mut().0[place] = number.to_le_bytes();
+            }
+        }
+        let [a, b, c, d, e, f, g, h] = self.initial;
+        [
+            W::splat(a),
+            W::splat(b),
+            W::splat(c),
+            W::splat(d),
+            W::splat(e),
+            W::splat(f),
+            W::splat(g),
+            W::splat(h),
+        ]
+    }
+}
+
+#[inline(always)]
+fn add_each<W: Word64>([a, b, c, d, e, f, g, h]: [W; 8], other: [W; 8]) -> [W; 8] {
+    [
+        a.add(other[0]),
+        b.add(other[1]),
+        c.add(other[2]),
+        d.add(other[3]),
+        e.add(other[4]),
+        f.add(other[5]),
+        g.add(other[6]),
+        h.add(other[7]),
+    ]
+}
