@@ -15,11 +15,11 @@ pub struct Digest<H: BlockHash>(pub H::Digest);
 
 impl<H: BlockHash> Digest<H> {
     /// Returns the digest that a state is after the last block.
+    #[inline]
     #[must_use]
     pub fn of_state(state: &H::State) -> Self {
-        let mut digest = H::Digest::ZEROS;
-        digest.as_mut().copy_from_slice(&state.as_ref()[..H::Digest::LEN]);
-        Self(digest)
+        let digest = state.as_ref()[..H::Digest::LEN].try_into();
+        Self(digest.expect("a digest is at most as long as the state"))
     }
 
     /// Returns the bytes of the digest.

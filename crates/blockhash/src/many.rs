@@ -20,7 +20,8 @@ where
     let messages = messages.into_iter();
     let mut states: Vec<H::State> = Vec::with_capacity(messages.size_hint().0);
     hash_all::<H, _>(backend, messages, &mut &mut states);
-    states.iter().map(Digest::of_state).collect()
+    // In place, if a digest is as long as a state.
+    states.into_iter().map(|state| Digest::of_state(&state)).collect()
 }
 
 /// Stores the digests of many messages in a column. The `_many_into` functions of the crates of

@@ -151,5 +151,5 @@ fn a_state_can_be_cloned_reset_and_written_to() {
     twin.reset();
     twin.update(b"abc");
     assert_eq!(twin.finalize(), md5(b"abc"));
-    assert_eq!(format!("{:?}", Md5::default()), "Md5 { length: 0, .. }");
+    assert_eq!(format!("{:?}", Md5::default()), "MD5 { length: 0, .. }");
 }
