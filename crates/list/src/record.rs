@@ -228,6 +228,13 @@ impl Digests {
             }
         };
     }
+
+    /// Sorts the digests by algorithm, in the order of [`Algorithm::ALL`](crate::Algorithm::ALL).
+    pub fn sort(&mut self) {
+        if let Inner::Many(digests) = &mut self.0 {
+            digests.sort_unstable();
+        }
+    }
 }
 
 impl From<Digest> for Digests {

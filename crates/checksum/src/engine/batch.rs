@@ -1,8 +1,8 @@
 //! Small files: read one after the other into one buffer, and hashed many at a time.
 //!
 //! A file that is completely in memory need not be a stream in a lane, which passes on pieces and
-//! stops the other lanes when it ends. [`md5_many_into_with`] sorts many messages by length and
-//! hashes them in few large steps.
+//! stops the other lanes when it ends. [`hash_many`] sorts many messages by length and hashes them in
+//! few large steps.
 //!
 //! ```text
 //! read the next file after the previous ones in the buffer
@@ -17,13 +17,15 @@
 use std::io;
 use std::ops::Range;
 
-use lanesum_md5::{Backend, Md5Digest, md5_many_into_with};
+use lanesum_blockhash::Backend;
+use lanesum_list::Digests;
 use rustix::fd::OwnedFd;
 use rustix::io::retry_on_intr;
 
 use super::buffer::{Buffer, zeros};
+use super::lanes::{IN_LANES, hash_many};
 use super::read::is_memory_left;
-use crate::Error;
+use crate::{Algorithms, Error};
 
 /// The size of the largest small file in bytes.
 pub(super) const SMALL: usize = 32 << 10;
@@ -141,17 +143,32 @@ impl<T> Batch<T> {
         self.files.push((file, place));
     }
 
-    /// Hashes and removes all files. Returns each with its bytes and its digest, in order.
-    pub(super) fn hash(&mut self, backend: Backend, mut each: impl FnMut(T, &[u8], Md5Digest)) {
-        if self.is_empty() {
-            return;
-        }
+    /// Hashes and removes all files. Passes on each with its bytes and its digests, in order.
+    pub(super) fn hash(
+        &mut self,
+        backend: Backend,
+        algorithms: impl Fn(&T) -> Algorithms,
+        mut each: impl FnMut(T, &[u8], Digests),
+    ) {
         let Self { memory, files, .. } = self;
-        let messages = files.iter().map(|(_, place)| &memory[place.clone()]);
-        let digests = &mut [[0; 16]; MOST][..files.len()];
-        md5_many_into_with(backend, messages, digests);
-        for ((file, place), digest) in files.drain(..).zip(digests) {
-            each(file, &memory[place], Md5Digest::from(*digest));
+        let mut digests: Vec<Digests> = files.iter().map(|_| Digests::default()).collect();
+        for algorithm in IN_LANES {
+            let is_for = |(file, _): &(T, Range<usize>)| algorithms(file).contains(algorithm);
+            let (messages, places): (Vec<&[u8]>, Vec<&mut Digests>) = files
+                .iter()
+                .zip(&mut digests)
+                .filter(|(file, _)| is_for(file))
+                .map(|((_, place), digests)| (&memory[place.clone()], digests))
+                .unzip();
+            if messages.is_empty() {
+                continue;
+            }
+            for (place, digest) in places.into_iter().zip(hash_many(algorithm, backend, &messages)) {
+                place.push(digest);
+            }
+        }
+        for ((file, place), digests) in files.drain(..).zip(digests) {
+            each(file, &memory[place], digests);
         }
     }
 }
@@ -159,6 +176,7 @@ impl<T> Batch<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Algorithm;
     use std::io::Write as _;
 
     fn content(length: usize) -> Vec<u8> {
@@ -187,11 +205,15 @@ mod tests {
                         _ => batch.read_first(&file(&content)).unwrap(),
                     };
                     batch.push(number, place, 0);
-                    expected.push((number, lanesum_md5::md5(&content), content));
+                    expected.push((number, lanesum_md5::md5(&content).to_string(), content));
                 }
                 assert!(batch.is_full());
                 let mut found = Vec::new();
-                batch.hash(backend, |number, bytes, md5| found.push((number, md5, bytes.to_vec())));
+                batch.hash(
+                    backend,
+                    |_| Algorithm::Md5.into(),
+                    |number, bytes, md5| found.push((number, md5[0].to_string(), bytes.to_vec())),
+                );
                 assert_eq!(found, expected, "{backend}");
                 assert!(batch.is_empty() && !batch.is_full());
             }
@@ -243,7 +265,8 @@ mod tests {
         assert_eq!(batch.give_back(place), &long[..Buffer::CAPACITY]);
         assert!(!batch.expects_more());
         assert!(!batch.is_late(100 + PATIENCE) && batch.is_late(101 + PATIENCE));
-        batch.hash(Backend::best(), |(), bytes, _| assert_eq!(bytes, b"abc"));
+        let md5 = |(): &()| Algorithm::Md5.into();
+        batch.hash(Backend::best(), md5, |(), bytes, _| assert_eq!(bytes, b"abc"));
         assert!(!batch.is_late(u64::MAX));
     }
 }

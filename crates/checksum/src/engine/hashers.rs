@@ -1,18 +1,18 @@
-//! Computes several algorithms over the same bytes: all but MD5 for a file in a lane, and all
+//! Computes several algorithms over the same bytes: those without lanes for a file in lanes, and all
 //! algorithms for other files.
 
 use std::fmt;
 use std::io::{self, ErrorKind};
 
 use crc_fast::CrcAlgorithm;
+use lanesum_blockhash::{BlockHash, Hasher as BlockHasher};
 use lanesum_list::Digests;
-use lanesum_md5::{DIGEST_LEN, Md5, Md5Digest};
 use lanesum_siphash::{SipHash13, SipHash24, SipHasher, SipHasher128};
-use sha2::digest::common::hazmat::{SerializableState, SerializedState};
 use xxhash_rust::xxh3::Xxh3;
 use xxhash_rust::xxh32::Xxh32;
 use xxhash_rust::xxh64::Xxh64;
 
+use super::lanes::with_hash;
 use super::midstate::Midstate;
 use super::subtrees::Subtrees;
 use crate::{Algorithm, Algorithms, Digest, Error, Key};
@@ -87,15 +87,10 @@ fn hasher(
     let no_key = || Error::NoKey(algorithm);
     let of_16 = || key.and_then(Key::of_16).ok_or_else(no_key);
     let state = behind.map(|behind| behind.state);
+    if let Some(hasher) = with_hash!(algorithm, block_hash(behind)) {
+        return hasher.ok_or_else(|| no_state(algorithm));
+    }
     let hasher = match algorithm {
-        Algorithm::Md5 => begin(behind, Md5::new, md5_behind).map(|md5| {
-            let finalize = |md5: Md5| <[u8; DIGEST_LEN]>::from(md5.finalize());
-            kept(md5, |md5, bytes| md5.update(bytes), finalize, save_md5)
-        }),
-        Algorithm::Sha1 => rust_crypto::<sha1::Sha1>(state),
-        Algorithm::Sha224 => rust_crypto::<sha2::Sha224>(state),
-        Algorithm::Sha256 => rust_crypto::<sha2::Sha256>(state),
-        Algorithm::Sha512 => rust_crypto::<sha2::Sha512>(state),
         Algorithm::Blake3 if key.is_none() => begin(state, Subtrees::new, Subtrees::load)
             .map(|tree| kept(tree, Subtrees::update, Subtrees::finalize, Subtrees::save)),
         Algorithm::Crc32 => begin(state, Default::default, crc32_behind).map(|crc| {
@@ -136,10 +131,13 @@ fn hasher(
         // Tests compute all algorithms of the table.
         other => unreachable!("{other} has no line here"),
     };
-    hasher.ok_or_else(|| {
-        let why = format!("where {algorithm} stands was not kept as it can be read");
-        io::Error::new(ErrorKind::InvalidInput, why).into()
-    })
+    hasher.ok_or_else(|| no_state(algorithm))
+}
+
+/// Returns the error for a stored state that is missing or cannot be used.
+fn no_state(algorithm: Algorithm) -> Error {
+    let why = format!("the stored state of {algorithm} is missing or damaged");
+    io::Error::new(ErrorKind::InvalidInput, why).into()
 }
 
 /// Returns an initial state, or a stored one. Returns `None` for invalid stored bytes.
@@ -154,17 +152,14 @@ fn begin<B, S>(
     }
 }
 
-fn md5_behind(Behind { state, bytes }: Behind<'_>) -> Option<Md5> {
-    md5_midstate(state, bytes).map(Md5::from)
-}
-
-/// Returns the stored state of MD5.
-fn md5_midstate(state: &[u8], bytes: u64) -> Option<lanesum_md5::Midstate> {
-    lanesum_md5::Midstate::new(state.try_into().ok()?, bytes)
-}
-
-fn save_md5(md5: &Md5) -> Option<Vec<u8>> {
-    Some(md5.midstate()?.to_bytes().to_vec())
+/// Returns the computation of a hash function that has lanes, for files that are in none.
+fn block_hash<H: BlockHash>(behind: Option<Behind<'_>>) -> Option<Box<dyn Hasher>> {
+    let load = |Behind { state, bytes }: Behind<'_>| {
+        lanesum_blockhash::Midstate::<H>::from_slice(state, bytes).map(BlockHasher::from)
+    };
+    let state = begin(behind, BlockHasher::new, load)?;
+    let save = |state: &BlockHasher<H>| Some(state.midstate()?.to_bytes().as_ref().to_vec());
+    Some(kept(state, |state, bytes| state.update(bytes), BlockHasher::finalize, save))
 }
 
 fn finalize_crc32(crc: crc32fast::Hasher) -> [u8; 4] {
@@ -193,16 +188,6 @@ fn crc64_behind(state: &[u8]) -> Option<crc_fast::Digest> {
 
 fn save_crc64(crc: &crc_fast::Digest) -> Option<Vec<u8>> {
     Some(crc.finalize().to_be_bytes().into())
-}
-
-fn rust_crypto<D>(state: Option<&[u8]>) -> Option<Box<dyn Hasher>>
-where
-    D: sha2::Digest + SerializableState + Send + 'static,
-{
-    let load = |state| D::deserialize(&SerializedState::<D>::try_from(state).ok()?).ok();
-    let state = begin(state, D::new, load)?;
-    let save = |state: &D| Some(state.serialize().to_vec());
-    Some(kept(state, |state, bytes| state.update(bytes), D::finalize, save))
 }
 
 fn siphash<const C: usize, const D: usize>(state: SipHasher<C, D>) -> Box<dyn Hasher> {
@@ -274,17 +259,8 @@ where
     }
 }
 
-/// Returns the state of MD5 for the lane of a file that continues after its first bytes.
-pub(super) fn md5_in_lane(midstate: &Midstate) -> Option<lanesum_md5::Midstate> {
-    md5_midstate(midstate.of(Algorithm::Md5)?, midstate.bytes())
-}
-
-/// Converts an MD5 digest to a digest of any algorithm.
-pub(super) fn md5_digest(md5: Md5Digest) -> Digest {
-    digest(Algorithm::Md5, md5.as_ref())
-}
-
-fn digest(algorithm: Algorithm, bytes: &[u8]) -> Digest {
+/// Makes a digest of the bytes that an algorithm has returned.
+pub(super) fn digest(algorithm: Algorithm, bytes: &[u8]) -> Digest {
     Digest::new(algorithm, bytes).expect("the table knows how long each digest is")
 }
 

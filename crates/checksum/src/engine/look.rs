@@ -71,12 +71,15 @@ impl Begun {
     /// Fails as [`Hashers::behind`] does, and if the state of an algorithm in a lane is missing.
     pub(super) fn hashers(
         &self,
-        algorithms: Algorithms,
+        in_lanes: Algorithms,
+        others: Algorithms,
         options: &Options,
     ) -> Result<Hashers, Error> {
         let nothing = Midstate::default();
         let behind = self.behind.as_deref().unwrap_or(&nothing);
-        Hashers::behind(algorithms, options.key.as_ref(), behind)
+        // Lanes take over the same states.
+        Hashers::behind(in_lanes, None, behind)?;
+        Hashers::behind(others, options.key.as_ref(), behind)
     }
 
     /// Returns the position to read from, in bytes from the start of the file.

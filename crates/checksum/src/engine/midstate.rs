@@ -1,7 +1,7 @@
 //! The state of computations after the first bytes of a file, so that a long file can be read in
 //! several runs.
 
-use lanesum_list::{Algorithm, Algorithms, Digest};
+use lanesum_list::{Algorithm, Algorithms};
 
 use super::hashers::Hashers;
 use super::subtrees::CHUNK_LEN;
@@ -16,13 +16,8 @@ pub struct Midstate {
 }
 
 impl Midstate {
-    /// Makes a midstate of computations after these bytes, and of the one in the lane.
-    pub(super) fn new(
-        bytes: u64,
-        mut states: Vec<(Algorithm, Vec<u8>)>,
-        in_lane: Option<Digest>,
-    ) -> Self {
-        states.extend(in_lane.map(|state| (state.algorithm(), state.as_bytes().to_vec())));
+    /// Makes a midstate of computations after these bytes.
+    pub(super) fn new(bytes: u64, mut states: Vec<(Algorithm, Vec<u8>)>) -> Self {
         states.sort_unstable();
         Self { bytes, states }
     }
@@ -118,7 +113,7 @@ mod tests {
         let mut hashers = Hashers::new(of_all(), None).unwrap();
         let chunk = vec![7; CHUNK_LEN as usize];
         hashers.update(&chunk);
-        let midstate = Midstate::new(CHUNK_LEN, hashers.save().unwrap(), None);
+        let midstate = Midstate::new(CHUNK_LEN, hashers.save().unwrap());
         let bytes = midstate.to_bytes();
         assert_eq!(Midstate::from_bytes(&bytes), Some(midstate));
         for end in 0..bytes.len() {

@@ -48,6 +48,7 @@ mod core;
 mod descriptors;
 mod devices;
 mod hashers;
+mod lanes;
 mod look;
 mod midstate;
 mod open;
@@ -78,7 +79,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use lanesum_list::{Digests, Inode, Record, Times};
-use lanesum_md5::Backend;
+use lanesum_blockhash::Backend;
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::{AtFlags, Stat, statat};
 
@@ -251,7 +252,7 @@ pub struct Options {
     pub detect_changes: bool,
     /// The method to read regular files. The default is [`Io::Read`].
     pub io: Io,
-    /// The instruction set for MD5. The default is the best one of the CPU.
+    /// The instruction set for MD5, SHA-1 and SHA-2. The default is the best one of the CPU.
     pub backend: Backend,
     /// The key for algorithms that take one. A job whose algorithm needs a key of another length is
     /// [`Error::NoKey`]. The default is none.

@@ -13,7 +13,8 @@ use rustix::io::{Errno, retry_on_intr};
 
 use super::buffer::Buffer;
 use super::devices::Turn;
-use super::hashers::{Hashers, md5_in_lane};
+use super::hashers::Hashers;
+use super::lanes::{FUNCTIONS, IN_LANES, LaneState, in_lanes};
 use super::look::Begun;
 use super::midstate::Midstate;
 use super::read::cold;
@@ -21,7 +22,7 @@ use super::round::LaneShared;
 use super::stop::Stop;
 use super::version::FileVersion;
 use super::{Hashed, Options, whole};
-use crate::{Algorithms, Digest, Error};
+use crate::{Algorithm, Algorithms, Error};
 
 /// The size in bytes from which files are announced to the kernel as sequential reads.
 const ADVISE_FROM: u64 = 1 << 20;
@@ -33,9 +34,12 @@ pub(super) struct FileStream<T> {
     file: Option<OwnedFd>,
     before: FileVersion,
     buffer: Buffer,
-    /// The part of the buffer that is read but not consumed.
+    /// The part of the buffer that was read last.
     start: usize,
     end: usize,
+    /// For each function with lanes the start of what it has not consumed. A function that the file
+    /// does not need has consumed everything.
+    starts: [usize; FUNCTIONS],
     /// The start of the read, and the number of bytes from there on according to the size.
     offset: u64,
     length: u64,
@@ -50,9 +54,11 @@ pub(super) struct FileStream<T> {
     ended: bool,
     /// [`Error::Changed`] is for a mapped file that was truncated.
     error: Option<Error>,
-    /// The algorithms, and the computations outside of the lane.
+    /// The algorithms, and the computations outside of the lanes.
     algorithms: Algorithms,
     hashers: Hashers,
+    /// The states of those lanes that are finished.
+    states: Vec<LaneState>,
     /// Whether another process may have been writing to it when it was opened.
     has_writer: bool,
     /// Whether it is read a second time, which does not count as progress.
@@ -90,6 +96,7 @@ impl<T> FileStream<T> {
             buffer,
             start: 0,
             end: 0,
+            starts: [0; FUNCTIONS],
             offset: range.start,
             length: range.end - range.start,
             is_part: part.is_some(),
@@ -100,6 +107,7 @@ impl<T> FileStream<T> {
             error: None,
             algorithms,
             hashers,
+            states: Vec::new(),
             has_writer,
             is_again: false,
             turn,
@@ -123,9 +131,26 @@ impl<T> FileStream<T> {
         self.length <= Buffer::CAPACITY as u64
     }
 
-    /// Returns the initial state of the lane, if it does not start at the start of the file.
-    pub(super) fn midstate(&self) -> Option<lanesum_md5::Midstate> {
-        self.behind.as_ref().and_then(|behind| md5_in_lane(behind))
+    /// Returns the algorithms that have lanes.
+    pub(super) fn algorithms_in_lanes(&self) -> Algorithms {
+        in_lanes(self.algorithms)
+    }
+
+    /// Returns the initial state of an algorithm and the number of bytes before it, if the file
+    /// does not start at its first byte.
+    pub(super) fn behind(&self, algorithm: Algorithm) -> Option<(&[u8], u64)> {
+        let behind = self.behind.as_ref()?;
+        Some((behind.of(algorithm)?, behind.bytes()))
+    }
+
+    /// Adds the state of a lane that is finished.
+    pub(super) fn add_state(&mut self, state: LaneState) {
+        self.states.push(state);
+    }
+
+    /// Returns whether all lanes are finished.
+    pub(super) fn has_all_states(&self) -> bool {
+        self.states.len() == self.algorithms_in_lanes().iter().count()
     }
 
     /// Announces a long file to the kernel as sequential reads.
@@ -233,6 +258,10 @@ impl<T> FileStream<T> {
             self.shared.count(range.len());
         }
         (self.start, self.end) = (range.start, range.end);
+        let in_lanes = self.algorithms_in_lanes();
+        for (start, algorithm) in self.starts.iter_mut().zip(IN_LANES) {
+            *start = if in_lanes.contains(algorithm) { range.start } else { range.end };
+        }
         self.hashers.update(self.buffer.bytes(range));
     }
 
@@ -271,15 +300,11 @@ impl<T> FileStream<T> {
         }
     }
 
-    /// Returns the result with the digest of the lane, if any, the ticket, and the buffer for the
-    /// next file.
-    pub(super) fn finish(
-        mut self,
-        md5: Option<Digest>,
-        options: &Options,
-    ) -> (T, Result<Hashed, Error>, Buffer) {
+    /// Returns the result with the digests of the lanes, the ticket, and the buffer for the next
+    /// file.
+    pub(super) fn finish(mut self, options: &Options) -> (T, Result<Hashed, Error>, Buffer) {
         self.buffer.lane.release();
-        let hashed = self.hashed(md5);
+        let hashed = self.hashed();
         let result = match (self.error.take(), self.file.take()) {
             // The rest of the file counts. (A truncated part may have no rest.)
             (Some(Error::Changed), Some(file)) if !options.detect_changes && !self.is_part => {
@@ -297,19 +322,23 @@ impl<T> FileStream<T> {
         (self.ticket, result, self.buffer)
     }
 
-    /// Returns the result of the whole read, with the digest or state of the lane, if any.
-    fn hashed(&mut self, md5: Option<Digest>) -> Hashed {
+    /// Returns the result of the whole read, with the digests or states of the lanes, if any.
+    fn hashed(&mut self) -> Hashed {
         let hashers = std::mem::take(&mut self.hashers);
+        let lanes = std::mem::take(&mut self.states);
         let bytes = self.bytes;
         if self.is_cut {
             // A file that ended early has no midstate. The check for changes finds the reason.
             let states = hashers.save().filter(|_| bytes == self.length);
-            let midstate = |states| Box::new(Midstate::new(self.offset + bytes, states, md5));
-            let midstate = states.map(midstate);
+            let midstate = states.map(|mut states| {
+                states.extend(lanes.into_iter().map(|lane| (lane.algorithm, lane.state)));
+                Box::new(Midstate::new(self.offset + bytes, states))
+            });
             return Hashed { bytes, midstate, ..Hashed::default() };
         }
-        let mut digests: Digests = md5.into_iter().collect();
+        let mut digests: Digests = lanes.iter().map(LaneState::digest).collect();
         hashers.finalize(&mut digests);
+        digests.sort();
         Hashed { digests, bytes, ..Hashed::default() }
     }
 
@@ -335,7 +364,8 @@ impl<T> FileStream<T> {
     /// Reads the file a second time, and checks it against its version.
     fn hash_again(&mut self, file: OwnedFd, options: &Options) -> Result<Hashed, Error> {
         rustix::fs::seek(&file, SeekFrom::Start(self.offset)).map_err(io::Error::from)?;
-        (self.start, self.end, self.bytes) = (0, 0, 0);
+        (self.start, self.end, self.starts) = (0, 0, [0; FUNCTIONS]);
+        self.bytes = 0;
         (self.ended, self.is_again) = (false, true);
         let nothing = Midstate::default();
         let behind = self.behind.as_deref().unwrap_or(&nothing);
@@ -346,7 +376,7 @@ impl<T> FileStream<T> {
         if let Some(error) = self.error.take() {
             return Err(error);
         }
-        let hashed = self.hashed(None);
+        let hashed = self.hashed();
         let file = self.file.take().expect("it is put there, and reading leaves it there");
         self.confirm(file, hashed, options)
     }
@@ -363,22 +393,28 @@ fn read_again(
     whole::hash(options, file.as_fd(), algorithms, stop)
 }
 
-impl<T> lanesum_md5::Stream for FileStream<T> {
+/// A file as a [`Stream`](lanesum_blockhash::Stream) of each function.
+impl<T> FileStream<T> {
+    /// Returns what a function has not consumed. Reads more once all functions have consumed
+    /// everything. A function that comes before then has nothing yet.
     #[inline]
-    fn chunk(&mut self) -> Poll<&[u8]> {
-        if self.start == self.end && !self.ended {
+    pub(super) fn chunk(&mut self, function: usize) -> Poll<&[u8]> {
+        if self.starts[function] == self.end && !self.ended {
+            if self.starts.iter().any(|&start| start < self.end) {
+                return Poll::Pending;
+            }
             self.refill();
         }
-        Poll::Ready(self.buffer.bytes(self.start..self.end))
+        Poll::Ready(self.buffer.bytes(self.starts[function]..self.end))
     }
 
     #[inline]
-    fn consume(&mut self, count: usize) {
-        self.start += count;
+    pub(super) fn consume(&mut self, function: usize, count: usize) {
+        self.starts[function] += count;
     }
 
     /// A failed file has ended.
-    fn is_cut(&self) -> bool {
+    pub(super) fn is_cut(&self) -> bool {
         self.is_cut && self.bytes == self.length
     }
 }

@@ -12,13 +12,14 @@ use super::{Small, Ticket, Worker};
 use crate::engine::batch;
 use crate::engine::buffer::Buffer;
 use crate::engine::hashers::Hashers;
+use crate::engine::lanes::in_lanes;
 use crate::engine::look::{Begun, Opened, look_at_part, read_and_look};
 use crate::engine::plan;
 use crate::engine::read::{Io, LaneReader};
 use crate::engine::stream::FileStream;
 use crate::engine::task::{Input, Serial, Task};
 use crate::engine::{Hashed, Source};
-use crate::{Algorithm, Algorithms, Error};
+use crate::{Algorithms, Error};
 
 /// The place of the first bytes of a file.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -54,15 +55,15 @@ impl Worker<'_> {
         if begun.part.is_some() && !self.reader.reads_anywhere() {
             return self.read_part(ticket, begun, algorithms);
         }
-        let in_lane = algorithms.contains(Algorithm::Md5);
-        let others = algorithms.without(Algorithm::Md5);
-        let hashers = match begun.hashers(others, &self.core.options) {
+        let in_lanes = in_lanes(algorithms);
+        let others = algorithms.difference(in_lanes);
+        let hashers = match begun.hashers(in_lanes, others, &self.core.options) {
             Ok(hashers) => hashers,
             Err(error) => return self.end(ticket, Err(error)),
         };
         let is_small = begun.is_whole() && begun.read.len() <= batch::SMALL;
-        if in_lane && is_small && self.batch.reserve() {
-            return self.begin_small(ticket, hashers, begun, place);
+        if !in_lanes.is_empty() && is_small && self.batch.reserve() {
+            return self.begin_small(ticket, in_lanes, hashers, begun, place);
         }
         let turn = match self.turn_of(&begun) {
             Ok(turn) => turn,
@@ -80,15 +81,12 @@ impl Worker<'_> {
         }
         let shared = Rc::clone(&self.shared);
         let mut stream = FileStream::new(ticket, begun, buffer, algorithms, hashers, turn, shared);
-        if in_lane {
-            self.short_run = if stream.is_short() { self.short_run + 1 } else { 0 };
-            match stream.midstate() {
-                None => self.lanes.push(stream),
-                Some(midstate) => self.lanes.push_behind(midstate, stream),
-            }
-        } else {
+        if in_lanes.is_empty() {
             stream.drain();
-            self.finish(stream, None);
+            self.finish(stream);
+        } else {
+            self.short_run = if stream.is_short() { self.short_run + 1 } else { 0 };
+            self.lanes.push(stream);
         }
     }
 
@@ -114,14 +112,14 @@ impl Worker<'_> {
             let why = "parts of a file cannot be read past the cache";
             return self.end(ticket, Err(io::Error::new(ErrorKind::Unsupported, why).into()));
         }
-        let hashers = match begun.hashers(algorithms, &self.core.options) {
+        let hashers = match begun.hashers(Algorithms::NONE, algorithms, &self.core.options) {
             Ok(hashers) => hashers,
             Err(error) => return self.end(ticket, Err(error)),
         };
         let (buffer, shared) = (Buffer::new(0, LaneReader::Read), Rc::clone(&self.shared));
         let mut stream = FileStream::new(ticket, begun, buffer, algorithms, hashers, None, shared);
         stream.drain();
-        let (ticket, result, _) = stream.finish(None, &self.core.options);
+        let (ticket, result, _) = stream.finish(&self.core.options);
         self.end(ticket, result);
     }
 
@@ -139,7 +137,14 @@ impl Worker<'_> {
     }
 
     /// Handles a file that needs no lane.
-    fn begin_small(&mut self, ticket: Ticket, hashers: Hashers, begun: Begun, place: FirstBytes) {
+    fn begin_small(
+        &mut self,
+        ticket: Ticket,
+        in_lanes: Algorithms,
+        hashers: Hashers,
+        begun: Begun,
+        place: FirstBytes,
+    ) {
         let mut read = begun.read;
         if place == FirstBytes::Buffer {
             let buffer = self.buffers.last_mut().expect("the one that was read into");
@@ -148,7 +153,7 @@ impl Worker<'_> {
         }
         self.shared.count(read.len());
         self.shared.closing.borrow_mut().extend([begun.file]);
-        let file = Small { ticket, hashers, version: begun.version };
+        let file = Small { ticket, in_lanes, hashers, version: begun.version };
         self.batch.push(file, read, self.shared.bytes.get());
         self.short_run += 1;
     }

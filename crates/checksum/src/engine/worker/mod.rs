@@ -22,8 +22,6 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
 
-use lanesum_list::Digests;
-use lanesum_md5::Lanes;
 use rustix::fs::FileType;
 
 use super::batch::Batch;
@@ -31,7 +29,8 @@ use super::buffer::Buffer;
 use super::core::Core;
 use super::descriptors;
 use super::devices::{Changes, MOST_LONG, Turn};
-use super::hashers::{Hashers, md5_digest};
+use super::hashers::Hashers;
+use super::lanes::FileLanes;
 use super::open::FileOpener;
 use super::queue::{Planned, Taken};
 use super::read::cold::ColdReads;
@@ -42,7 +41,7 @@ use super::stream::FileStream;
 use super::task::{self, Completed, Input, Sequence, Serial, Task};
 use super::version::FileVersion;
 use super::{Hashed, Source};
-use crate::{Digest, Error};
+use crate::{Algorithms, Error};
 
 /// The number of descriptors that are left to the rest of the program.
 const RESERVED_DESCRIPTORS: u64 = 32;
@@ -61,7 +60,8 @@ type Ticket = (Sequence, Source);
 /// A small file.
 struct Small {
     ticket: Ticket,
-    /// The computations other than MD5.
+    /// The algorithms with lanes, and the other computations.
+    in_lanes: Algorithms,
     hashers: Hashers,
     version: FileVersion,
 }
@@ -138,7 +138,7 @@ fn is_special(source: &Source) -> bool {
 struct Worker<'a> {
     number: task::Worker,
     core: &'a Arc<Core>,
-    lanes: Lanes<FileStream<Ticket>>,
+    lanes: FileLanes<Ticket>,
     /// Files that need no lane.
     batch: Batch<Small>,
     /// The largest number of lanes.
@@ -184,7 +184,7 @@ impl<'a> Worker<'a> {
     /// Fails if there is no memory for the options.
     fn new(number: task::Worker, core: &'a Arc<Core>) -> io::Result<Self> {
         let options = &core.options;
-        let lanes = Lanes::with_backend(options.backend);
+        let lanes = FileLanes::new(options.backend);
         let reader = Reader::new(options, lanes.capacity())?;
         let descriptors = files_limit(options.threads);
         let most_alone = serial::MOST_OPEN.min(descriptors / 2);
@@ -412,8 +412,8 @@ impl<'a> Worker<'a> {
             self.hash_batch();
         }
         self.lanes.advance();
-        while let Some((stream, digest)) = self.lanes.take_finished() {
-            self.finish(stream, Some(md5_digest(digest)));
+        while let Some(stream) = self.lanes.take_finished() {
+            self.finish(stream);
         }
         let grown = usize::try_from(self.shared.bytes.get() / BYTES_A_LANE).unwrap_or(usize::MAX);
         self.target = self.long_limit.min(grown.saturating_add(1));
@@ -422,11 +422,12 @@ impl<'a> Worker<'a> {
 
     fn hash_batch(&mut self) {
         let Self { batch, core, outcomes, .. } = self;
-        batch.hash(core.options.backend, |small, bytes, md5| {
-            let Small { ticket: (sequence, source), mut hashers, version } = small;
-            let mut digests = Digests::from_iter([md5_digest(md5)]);
+        let algorithms = |small: &Small| small.in_lanes;
+        batch.hash(core.options.backend, algorithms, |small, bytes, mut digests| {
+            let Small { ticket: (sequence, source), mut hashers, version, .. } = small;
             hashers.update(bytes);
             hashers.finalize(&mut digests);
+            digests.sort();
             core.options.count(&source);
             let hashed = Hashed { digests, bytes: bytes.len() as u64, ..Hashed::default() };
             let result = Ok(hashed.of(&version));
@@ -434,8 +435,8 @@ impl<'a> Worker<'a> {
         });
     }
 
-    fn finish(&mut self, stream: FileStream<Ticket>, md5: Option<Digest>) {
-        let (ticket, result, buffer) = stream.finish(md5, &self.core.options);
+    fn finish(&mut self, stream: FileStream<Ticket>) {
+        let (ticket, result, buffer) = stream.finish(&self.core.options);
         self.buffers.push(buffer);
         self.end(ticket, result);
     }

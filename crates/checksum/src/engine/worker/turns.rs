@@ -266,7 +266,7 @@ mod tests {
             FileStream::new((), begun, buffer, algorithms, hashers, Some(turn), shared);
         stream.drain();
         let options = Options { detect_changes: false, ..Options::default() };
-        let hashed = stream.finish(None, &options).1.unwrap();
+        let hashed = stream.finish(&options).1.unwrap();
         let mut expected = Hashers::new(algorithms, None).unwrap();
         expected.update(&content);
         let mut digests = lanesum_list::Digests::default();
