@@ -57,13 +57,15 @@ test-lints:
 
 # The libraries without the standard library; `test-code` has them with everything. And as they are
 # in a kernel or firmware: a target that has no std at all, and no SSE2 though it is an x86-64.
-WITHOUT_STD = --locked -p lanesum-lanes -p lanesum-md5 -p lanesum-siphash -p lanesum-table --no-default-features
+WITHOUT_STD = --locked -p lanesum-lanes -p lanesum-blockhash -p lanesum-md5 -p lanesum-sha1 -p lanesum-sha2 \
+	-p lanesum-siphash -p lanesum-table --no-default-features
 test-no-std:
 	$(CARGO) check $(WITHOUT_STD)
 	@if ! ls $$(rustc --print sysroot)/lib/rustlib/$(BARE)/lib/libcore-*.rlib >/dev/null 2>&1; \
 	then echo 'bare metal not checked: rustup target add $(BARE)'; \
 	else $(CARGO) build $(WITHOUT_STD) --target $(BARE) \
-		--features lanesum-md5/alloc,lanesum-md5/digest,lanesum-siphash/digest; fi
+		--features lanesum-md5/alloc,lanesum-md5/digest,lanesum-sha1/alloc,lanesum-sha1/digest \
+		--features lanesum-sha2/alloc,lanesum-sha2/digest,lanesum-siphash/digest; fi
 
 # That everything compiles for another CPU, with its own numbers for what the system calls by one
 # name.
@@ -72,7 +74,8 @@ test-aarch64:
 	then echo 'aarch64 not checked: rustup target add $(AARCH64)'; \
 	elif ! command -v aarch64-linux-gnu-gcc >/dev/null; \
 	then echo 'aarch64 not checked: blake3 needs a compiler for it, aarch64-linux-gnu-gcc'; \
-	else $(CARGO) clippy --locked --target $(AARCH64) -p lanesum-lanes -p lanesum-md5 -p lanesum-siphash \
+	else $(CARGO) clippy --locked --target $(AARCH64) -p lanesum-lanes -p lanesum-blockhash -p lanesum-md5 \
+		-p lanesum-sha1 -p lanesum-sha2 -p lanesum-siphash \
 		-p lanesum-table -p lanesum-list -p lanesum-checksum -p lanesum-bag -p lanesum-catalog -p lanesum-web -p lanesum \
 		--all-features -- -D warnings; fi
 
@@ -192,7 +195,7 @@ test-miri:
 # AddressSanitizer and ThreadSanitizer; not part of `test`, since they need a nightly toolchain and
 # the sources of std, which is built with them, and take a quarter of an hour each. They follow
 # calls of the C library, so rustix makes its system calls there.
-SANITIZED = -p lanesum-lanes -p lanesum-md5 -p lanesum-siphash -p lanesum-events -p lanesum-checksum
+SANITIZED = -p lanesum-lanes -p lanesum-md5 -p lanesum-sha1 -p lanesum-sha2 -p lanesum-siphash -p lanesum-events -p lanesum-checksum
 test-asan: SANITIZER = address
 test-tsan: SANITIZER = thread
 # The engine answers SIGBUS itself.

@@ -7,8 +7,8 @@ use core::fmt;
 
 use digest::array::ArraySize;
 use digest::block_api::{Buffer, BufferKindUser, CoreProxy, Eager, FixedOutputCore, UpdateCore};
-use digest::common::hazmat::{DeserializeStateError, SerializableState, SerializedState};
 use digest::block_buffer::BlockSizes;
+use digest::common::hazmat::{DeserializeStateError, SerializableState, SerializedState};
 use digest::common::{AlgorithmName, Block, BlockSizeUser};
 use digest::{FixedOutput, FixedOutputReset, HashMarker, Output, OutputSizeUser, Reset, Update};
 
@@ -102,7 +102,8 @@ impl<H: Sizes> SerializableState for Hasher<H> {
     fn deserialize(bytes: &SerializedState<Self>) -> Result<Self, DeserializeStateError> {
         let (core, buffer) = bytes.split_at(core_len::<H>());
         let mut hasher = read_core::<H>(core);
-        let (rest, zeros) = buffer[1..].split_at_checked(buffer[0].into()).ok_or(DeserializeStateError)?;
+        let (rest, zeros) =
+            buffer[1..].split_at_checked(buffer[0].into()).ok_or(DeserializeStateError)?;
         if zeros.iter().any(|&byte| byte != 0) {
             return Err(DeserializeStateError);
         }

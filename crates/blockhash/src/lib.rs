@@ -49,6 +49,8 @@ mod serde;
 mod stream;
 #[cfg(feature = "alloc")]
 mod streams;
+#[cfg(all(test, feature = "alloc"))]
+mod toy;
 
 #[cfg(feature = "alloc")]
 pub use crate::lockstep::Lockstep;

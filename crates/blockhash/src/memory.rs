@@ -271,3 +271,73 @@ impl<'a, H: BlockHash> Scheduler<'a, H> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::digest_of;
+    use crate::toy::Toy;
+
+    const BACKEND: Backend = Backend::PORTABLE;
+
+    /// Returns lengths up to a limit, in random order.
+    fn lengths(count: usize, limit: usize) -> impl Iterator<Item = usize> {
+        (0..count).map(move |index| index * 7919 % (limit + 1))
+    }
+
+    /// Hashes messages and checks that each state is written.
+    fn check(messages: &[&[u8]]) {
+        let mut states = alloc::vec![[0xee; 8]; messages.len()];
+        hash::<Toy>(BACKEND, messages, &mut states);
+        for (state, message) in states.iter().zip(messages) {
+            assert_eq!(state[..6], digest_of::<Toy>(message).0, "{} bytes", message.len());
+        }
+    }
+
+    #[test]
+    fn every_length_is_hashed_next_to_equal_and_other_lengths() {
+        let bytes: Vec<u8> = (0..3000_u32).map(|index| (index * 31 % 251) as u8).collect();
+        // Each length once per lane, at different bytes each time. First the lengths alternate, so
+        // that each message waits for others of its length. Then equal lengths follow each other.
+        let turns = (0..16).flat_map(|turn| (0..=2200).map(move |length| (turn, length)));
+        let runs = (0..=2200).flat_map(|length| (0..16).map(move |turn| (turn, length)));
+        let messages: Vec<&[u8]> =
+            turns.chain(runs).map(|(turn, length)| &bytes[turn..][..length]).collect();
+        check(&messages);
+    }
+
+    #[test]
+    fn each_message_is_returned_once() {
+        let bytes: Vec<u8> = (0..9000_u32).map(|index| (index * 31 % 251) as u8).collect();
+        // A long message first, and more messages than lanes.
+        let lengths: Vec<usize> = [8900].into_iter().chain(lengths(300, 3000)).collect();
+        let messages: Vec<&[u8]> =
+            lengths.iter().enumerate().map(|(at, &length)| &bytes[at % 64..][..length]).collect();
+        for count in [0, 1, 3, 5, 100, messages.len()] {
+            check(&messages[..count]);
+        }
+    }
+
+    #[test]
+    fn many_messages_end_in_few_runs() {
+        const COUNT: usize = 512;
+        const LIMIT: usize = 64 << 10;
+        let bytes = [0; LIMIT + 64 * 128];
+        let starts = (0..64).cycle().map(|place| place * 128);
+        let messages: Vec<&[u8]> = lengths(COUNT, LIMIT)
+            .zip(starts)
+            .map(|(length, start)| &bytes[start..][..length])
+            .collect();
+        let mut states = [[0; 8]; COUNT];
+        let mut scheduler = Scheduler::<Toy>::new(BACKEND, &messages, &mut states);
+        scheduler.take_rows();
+        scheduler.take_alike();
+        let mut runs = 0;
+        while !scheduler.waiting.is_empty() || !scheduler.later.is_empty() {
+            scheduler.go_forward();
+            runs += 1;
+        }
+        // The last group needs one run for each different length.
+        assert!(runs <= 2 * COUNT / 16 + 16, "{runs}");
+    }
+}

@@ -138,3 +138,54 @@ pub(crate) fn pad<H: BlockHash>(bytes: &mut H::Tail, filled: usize, length: u64)
     }
     end
 }
+
+#[cfg(all(test, feature = "alloc"))]
+mod tests {
+    use super::*;
+    use crate::toy::Toy;
+
+    /// Checks the padding against its definition for every number of bytes in the buffer.
+    #[test]
+    fn padding_ends_in_the_length() {
+        for filled in 0..128 {
+            let mut buffer = BlockBuffer::<Toy>::new();
+            assert_eq!(buffer.fill(&[0xff; 128][..filled]), filled);
+            buffer.pad((1 << 62) + filled as u64);
+            let blocks = buffer.blocks();
+            assert_eq!(blocks.len(), if filled < 112 { 128 } else { 256 }, "{filled}");
+            assert!(blocks[..filled].iter().all(|&byte| byte == 0xff), "{filled}");
+            assert_eq!(blocks[filled], 0x80, "{filled}");
+            let (zeros, length) = blocks[filled + 1..].split_at(blocks.len() - filled - 17);
+            assert!(zeros.iter().all(|&byte| byte == 0), "{filled}");
+            assert_eq!(length, ((1_u128 << 65) + 8 * filled as u128).to_be_bytes(), "{filled}");
+        }
+    }
+
+    #[test]
+    fn a_tail_is_padded_with_a_second_block() {
+        let mut tail = PaddedTail::<Toy>::new();
+        for byte in [7, 8] {
+            let rest = [byte; 256 - 17];
+            tail.write(&rest, 1 << 10);
+            assert_eq!(tail.blocks()[..rest.len()], rest);
+            let mut end = [0; 17];
+            (end[0], end[15]) = (0x80, 0x20);
+            assert_eq!(tail.blocks()[rest.len()..], end);
+        }
+        assert_eq!((blocks_of::<Toy>(256 - 17), blocks_of::<Toy>(256 - 16)), (2, 3));
+        tail.write(&[], 0);
+        assert_eq!(tail.blocks()[0], 0x80);
+        assert!(tail.blocks()[1..].iter().all(|&byte| byte == 0));
+    }
+
+    #[test]
+    fn a_buffer_takes_at_most_one_block() {
+        let mut buffer = BlockBuffer::<Toy>::new();
+        assert_eq!(buffer.fill(&[1; 120]), 120);
+        assert!(buffer.blocks().is_empty() && !buffer.is_empty());
+        assert_eq!(buffer.fill(&[2; 120]), 8);
+        assert_eq!(buffer.blocks()[118..], [1, 1, 2, 2, 2, 2, 2, 2, 2, 2]);
+        buffer.clear();
+        assert!(buffer.is_empty());
+    }
+}

@@ -38,7 +38,12 @@ impl<'de, H: BlockHash> Visitor<'de> for Digits<H> {
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let length = H::Digest::LEN;
-        write!(f, "the {} hexadecimal digits or {length} bytes of a digest of {}", 2 * length, H::NAME)
+        write!(
+            f,
+            "the {} hexadecimal digits or {length} bytes of a digest of {}",
+            2 * length,
+            H::NAME
+        )
     }
 
     fn visit_str<E: Error>(self, text: &str) -> Result<Digest<H>, E> {

@@ -5,8 +5,11 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
+use lanesum_blockhash::{Backend, BlockHash, digest_of, many};
 use lanesum_checksum::{Algorithm, Key, digests_of};
-use lanesum_md5::{Backend, Lanes, md5};
+use lanesum_md5::Md5Hash;
+use lanesum_sha1::Sha1Hash;
+use lanesum_sha2::{Sha256Hash, Sha512Hash};
 
 use crate::streams::{self, WriteError};
 
@@ -14,28 +17,37 @@ use crate::streams::{self, WriteError};
 const LENGTH: usize = 16 << 10;
 /// The lengths of single inputs in bytes, with their names.
 const LENGTHS: [(usize, &str); 2] = [(16 << 10, "16 KiB"), (1 << 20, "1 MiB")];
-/// The numbers of parallel streams.
+/// The numbers of messages that are hashed together.
 const STREAMS: [usize; 8] = [1, 2, 4, 8, 16, 32, 48, 64];
 /// The time of a measurement: long enough for the CPU to raise its clock.
 const PATIENCE: Duration = Duration::from_millis(100);
 
-/// Prints two tables of GB/s: MD5 by instruction set, and each algorithm.
+/// Prints tables of GB/s: hash functions in lanes with each instruction set, and each algorithm.
 ///
 /// # Errors
 /// Errors of standard output.
 pub fn run() -> anyhow::Result<ExitCode> {
     let mut out = io::LineWriter::new(streams::stdout());
-    let tables = backends(&mut out, PATIENCE).and_then(|()| algorithms(&mut out, PATIENCE));
+    let tables = all_backends(&mut out, PATIENCE).and_then(|()| algorithms(&mut out, PATIENCE));
     tables.map_err(WriteError)?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// Prints a line for each instruction set, with a column for each number of streams.
-fn backends(out: &mut impl Write, patience: Duration) -> io::Result<()> {
-    writeln!(out, "MD5 of streams of 16 KiB on one core, GB/s:\n")?;
-    write!(out, "{:>12}", "streams")?;
-    for streams in STREAMS {
-        write!(out, "{streams:>8}")?;
+/// Prints a table for each hash function in lanes.
+fn all_backends(out: &mut impl Write, patience: Duration) -> io::Result<()> {
+    backends::<Md5Hash>(out, patience)?;
+    backends::<Sha1Hash>(out, patience)?;
+    backends::<Sha256Hash>(out, patience)?;
+    backends::<Sha512Hash>(out, patience)?;
+    writeln!(out, "The best instruction set here is {}.", Backend::best())
+}
+
+/// Prints a line for each instruction set, with a column for each number of messages.
+fn backends<H: BlockHash>(out: &mut impl Write, patience: Duration) -> io::Result<()> {
+    writeln!(out, "{} of messages of 16 KiB on one core, GB/s:\n", H::NAME)?;
+    write!(out, "{:>12}", "messages")?;
+    for count in STREAMS {
+        write!(out, "{count:>8}")?;
     }
     writeln!(out)?;
     let messages: Vec<Vec<u8>> =
@@ -43,17 +55,19 @@ fn backends(out: &mut impl Write, patience: Duration) -> io::Result<()> {
     for backend in Backend::available() {
         write!(out, "{:>12}", backend.name())?;
         out.flush()?;
-        for streams in STREAMS {
-            let rate = rate(patience, streams * LENGTH, || hash(backend, &messages[..streams]));
+        for count in STREAMS {
+            let rate = rate(patience, count * LENGTH, || {
+                black_box(many::<H, _>(backend, black_box(&messages[..count])));
+            });
             write!(out, "{rate:>8.2}")?;
             out.flush()?;
         }
         writeln!(out)?;
     }
     let alone = rate(patience, LENGTH, || {
-        black_box(md5(black_box(&messages[0])));
+        black_box(digest_of::<H>(black_box(&messages[0])));
     });
-    writeln!(out, "\none stream without lanes: {alone:.2}; the best here: {}", Backend::best())
+    writeln!(out, "\none message without lanes: {alone:.2}\n")
 }
 
 /// Prints a line for each algorithm with a single input, with a column for each length.
@@ -83,20 +97,7 @@ fn algorithms(out: &mut impl Write, patience: Duration) -> io::Result<()> {
     Ok(())
 }
 
-fn hash(backend: Backend, messages: &[Vec<u8>]) {
-    let mut lanes = Lanes::with_backend(backend);
-    for message in messages {
-        if lanes.is_full() {
-            black_box(lanes.pop());
-        }
-        lanes.push(black_box(&message[..]));
-    }
-    while let Some(ended) = lanes.pop() {
-        black_box(ended);
-    }
-}
-
-/// Returns the best rate in GB/s (10^9 bytes per second) of several rounds, at least one.
+/// The best rate in GB/s (10^9 bytes a second) of some rounds, at least one.
 fn rate(patience: Duration, bytes: usize, mut work: impl FnMut()) -> f64 {
     let begin = Instant::now();
     let mut best = Duration::MAX;
@@ -129,10 +130,11 @@ mod tests {
     #[test]
     fn every_instruction_set_and_algorithm_is_measured() {
         let mut out = Vec::new();
-        backends(&mut out, Duration::ZERO).unwrap();
-        let first = names(&out, STREAMS.len());
-        assert_eq!(first[0], "streams");
-        assert_eq!(first[1..], Backend::available().map(|it| it.to_string()).collect::<Vec<_>>());
+        all_backends(&mut out, Duration::ZERO).unwrap();
+        let found = names(&out, STREAMS.len());
+        let mut table = vec!["messages".to_owned()];
+        table.extend(Backend::available().map(|it| it.to_string()));
+        assert_eq!(found, table.repeat(4), "for MD5, SHA-1, SHA-256 and SHA-512");
         out.clear();
         algorithms(&mut out, Duration::ZERO).unwrap();
         assert_eq!(names(&out, LENGTHS.len()), Algorithm::ALL.map(Algorithm::name));

@@ -14,8 +14,20 @@ use quote::ToTokens;
 use syn::spanned::Spanned;
 use syn::{Attribute, Fields, ImplItem, Item, Meta, TraitItem, Type, UseTree, Visibility};
 
-const CRATES: [&str; 11] = [
-    "bag", "catalog", "checksum", "events", "lanes", "list", "md5", "siphash", "startup", "table",
+const CRATES: [&str; 14] = [
+    "bag",
+    "blockhash",
+    "catalog",
+    "checksum",
+    "events",
+    "lanes",
+    "list",
+    "md5",
+    "sha1",
+    "sha2",
+    "siphash",
+    "startup",
+    "table",
     "web",
 ];
 

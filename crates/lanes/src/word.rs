@@ -213,9 +213,12 @@ mod tests {
 
         #[inline(always)]
         fn run<W: Word>(self) {
-            let expected: Vec<u32> = (0..W::LANES as u32).map(|lane| 0x89ab_cdef ^ lane << 13).collect();
+            let expected: Vec<u32> =
+                (0..W::LANES as u32).map(|lane| 0x89ab_cdef ^ lane << 13).collect();
             let word = W::load(&expected);
-            let by = |operation: fn(u32) -> u32| expected.iter().map(|&n| operation(n)).collect::<Vec<_>>();
+            let by = |operation: fn(u32) -> u32| {
+                expected.iter().map(|&n| operation(n)).collect::<Vec<_>>()
+            };
             assert_eq!(numbers(word), expected);
             assert_eq!(numbers(word.swap_bytes()), by(u32::swap_bytes));
             assert_eq!(numbers(word.rotate_right::<7>()), by(|n| n.rotate_right(7)));
@@ -257,7 +260,8 @@ mod tests {
                     assert_eq!(words, vec![expected; width], "{F:#b}: {backend} {width}");
                 }
                 let words = backend.run(width, Logic::<F>);
-                let expected = expected.wrapping_sub(function::B.cast_unsigned()).rotate_right(9) - 7;
+                let expected =
+                    expected.wrapping_sub(function::B.cast_unsigned()).rotate_right(9) - 7;
                 assert_eq!(words, vec![expected; width], "{F:#b}: {backend} {width}");
             }
         }

@@ -45,13 +45,13 @@ mod table;
 
 use lanesum_blockhash::BlockHash;
 
+#[cfg(feature = "std")]
+pub use lanesum_blockhash::Reader;
 #[cfg(feature = "digest")]
 pub use lanesum_blockhash::crypto;
 pub use lanesum_blockhash::{Backend, ParseDigestError};
 #[cfg(feature = "alloc")]
 pub use lanesum_blockhash::{Chunks, Output, Stream};
-#[cfg(feature = "std")]
-pub use lanesum_blockhash::Reader;
 pub use lanesum_lanes::BLOCK_LEN;
 
 /// The number of bytes in a digest.

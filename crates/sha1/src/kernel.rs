@@ -179,7 +179,8 @@ impl Compression for Work<'_> {
                 feed.turn(T);
                 words[T] = feed.word(T).swap_bytes();
             } else {
-                let word = words[(T + 13) % 16].logic::<H>(words[(T + 8) % 16], words[(T + 2) % 16]);
+                let word =
+                    words[(T + 13) % 16].logic::<H>(words[(T + 8) % 16], words[(T + 2) % 16]);
                 words[T % 16] = word.xor(words[T % 16]).rotate_right::<31>();
             }
             words[T % 16]
@@ -272,22 +273,28 @@ impl<W: ShaWord> Halves<W> {
             block.quarter(2).shuffle::<REVERSED>(),
             block.quarter(3).shuffle::<REVERSED>(),
         ];
-        self.after_rounds(#[inline(always)] |four| {
-            if four >= 4 {
-                let [next, before_8, last] = [1, 2, 3].map(|after| words[(four + after) % 4]);
-                let word = words[four % 4].sha1_message_1(next).xor(before_8);
-                words[four % 4] = word.sha1_message_2(last);
-            }
-            words[four % 4]
-        })
+        self.after_rounds(
+            #[inline(always)]
+            |four| {
+                if four >= 4 {
+                    let [next, before_8, last] = [1, 2, 3].map(|after| words[(four + after) % 4]);
+                    let word = words[four % 4].sha1_message_1(next).xor(before_8);
+                    words[four % 4] = word.sha1_message_2(last);
+                }
+                words[four % 4]
+            },
+        )
     }
 
     #[inline(always)]
     fn after_schedule(self, schedule: &Schedule) -> Self {
-        self.after_rounds(#[inline(always)] |four| {
-            let [a, b, c, d] = schedule[four];
-            W::splat([d, c, b, a])
-        })
+        self.after_rounds(
+            #[inline(always)]
+            |four| {
+                let [a, b, c, d] = schedule[four];
+                W::splat([d, c, b, a])
+            },
+        )
     }
 
     /// Computes all rounds, four at a time, with the words that `words` returns for each four.

@@ -48,10 +48,10 @@ extern crate alloc;
 mod kernel;
 mod table;
 
-#[cfg(feature = "digest")]
-pub use lanesum_blockhash::crypto;
 #[cfg(feature = "std")]
 pub use lanesum_blockhash::Reader;
+#[cfg(feature = "digest")]
+pub use lanesum_blockhash::crypto;
 pub use lanesum_blockhash::{Backend, ParseDigestError};
 #[cfg(feature = "alloc")]
 pub use lanesum_blockhash::{Chunks, Output, Stream};

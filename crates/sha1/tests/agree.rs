@@ -1,6 +1,6 @@
 //! SHA-1 on every backend against the crate `sha1`.
 
-#[path = "../../blockhash/tests/suite.rs"]
+#[path = "../../blockhash/tests/suite/mod.rs"]
 mod suite;
 
 use lanesum_sha1::Sha1Hash;

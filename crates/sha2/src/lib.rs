@@ -47,10 +47,10 @@ mod sha256;
 mod sha512;
 mod table;
 
-#[cfg(feature = "digest")]
-pub use lanesum_blockhash::crypto;
 #[cfg(feature = "std")]
 pub use lanesum_blockhash::Reader;
+#[cfg(feature = "digest")]
+pub use lanesum_blockhash::crypto;
 pub use lanesum_blockhash::{Backend, ParseDigestError};
 #[cfg(feature = "alloc")]
 pub use lanesum_blockhash::{Chunks, Lanes, Output, Stream};

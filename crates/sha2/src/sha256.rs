@@ -18,7 +18,8 @@ use lanesum_blockhash::{BlockHash, Plan};
 use lanesum_blockhash::{Lockstep, memory};
 use lanesum_lanes::function::{F, H, MAJORITY};
 use lanesum_lanes::{
-    Backend, BlockFeed, Blocks, Compression, Kernel, ShaBlock, ShaKernel, ShaWord, TURNS, Word, compress,
+    Backend, BlockFeed, Blocks, Compression, Kernel, ShaBlock, ShaKernel, ShaWord, TURNS, Word,
+    compress,
 };
 
 use crate::table::{INITIAL_224, INITIAL_256, K_256 as K};
@@ -131,8 +132,7 @@ fn padding(block: &[u8]) -> Sums {
                     [1, 9, 14].map(|after| words[(place + after) % 16]);
                 let s0 = before_15.rotate_right(7) ^ before_15.rotate_right(18) ^ before_15 >> 3;
                 let s1 = before_2.rotate_right(17) ^ before_2.rotate_right(19) ^ before_2 >> 10;
-                words[place] =
-                    [before_7, s0, s1].into_iter().fold(words[place], u32::wrapping_add);
+                words[place] = [before_7, s0, s1].into_iter().fold(words[place], u32::wrapping_add);
             }
             *sum = sum.wrapping_add(words[place]);
         }

@@ -151,10 +151,8 @@ fn round<W: Word64>([a, b, c, d, e, f, g, h]: [W; 8], sum: W) -> [W; 8] {
 /// Returns W\[t\] from the words before it.
 #[inline(always)]
 fn schedule<W: Word64>(before_16: W, before_15: W, before_7: W, before_2: W) -> W {
-    let s0 = rotate_right(before_15, 1)
-        .xor3(rotate_right(before_15, 8), before_15.shift_right(7));
-    let s1 = rotate_right(before_2, 19)
-        .xor3(rotate_right(before_2, 61), before_2.shift_right(6));
+    let s0 = rotate_right(before_15, 1).xor3(rotate_right(before_15, 8), before_15.shift_right(7));
+    let s1 = rotate_right(before_2, 19).xor3(rotate_right(before_2, 61), before_2.shift_right(6));
     before_16.add(before_7).add(s0).add(s1)
 }
 

@@ -130,7 +130,8 @@ mod tests {
     fn check(fraction: u64, power: usize, prime: u64) {
         let whole = (1..).take_while(|n: &u64| n.pow(power as u32) <= prime).last().unwrap();
         let number = u128::from(whole) << 64 | u128::from(fraction);
-        let digits = |n: u128| [n as u64 & 0xffff_ffff, (n >> 32) as u64 & 0xffff_ffff, (n >> 64) as u64];
+        let digits =
+            |n: u128| [n as u64 & 0xffff_ffff, (n >> 32) as u64 & 0xffff_ffff, (n >> 64) as u64];
         assert!(is_root(digits(number), power, prime), "{prime}");
         assert!(!is_root(digits(number + 1), power, prime), "{prime}");
     }

@@ -1,6 +1,6 @@
 //! SHA-2 on every backend against the crate `sha2`.
 
-#[path = "../../blockhash/tests/suite.rs"]
+#[path = "../../blockhash/tests/suite/mod.rs"]
 mod suite;
 
 use lanesum_sha2::{Sha224Hash, Sha256Hash, Sha384Hash, Sha512_256Hash, Sha512Hash};

@@ -163,7 +163,8 @@ impl<T> Batch<T> {
             if messages.is_empty() {
                 continue;
             }
-            for (place, digest) in places.into_iter().zip(hash_many(algorithm, backend, &messages)) {
+            for (place, digest) in places.into_iter().zip(hash_many(algorithm, backend, &messages))
+            {
                 place.push(digest);
             }
         }

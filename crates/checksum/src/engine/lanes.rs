@@ -22,13 +22,8 @@ use crate::{Algorithm, Algorithms, Digest};
 pub(super) const FUNCTIONS: usize = 5;
 
 /// The algorithms with lanes.
-pub(super) const IN_LANES: [Algorithm; FUNCTIONS] = [
-    Algorithm::Md5,
-    Algorithm::Sha1,
-    Algorithm::Sha224,
-    Algorithm::Sha256,
-    Algorithm::Sha512,
-];
+pub(super) const IN_LANES: [Algorithm; FUNCTIONS] =
+    [Algorithm::Md5, Algorithm::Sha1, Algorithm::Sha224, Algorithm::Sha256, Algorithm::Sha512];
 
 /// Returns the algorithms of a set that have lanes.
 pub(super) fn in_lanes(algorithms: Algorithms) -> Algorithms {
@@ -54,12 +49,12 @@ pub(super) use with_hash;
 ///
 /// # Panics
 /// Panics if the algorithm has no lanes.
-pub(super) fn hash_many(
-    algorithm: Algorithm,
-    backend: Backend,
-    messages: &[&[u8]],
-) -> Vec<Digest> {
-    fn all<H: BlockHash>(algorithm: Algorithm, backend: Backend, messages: &[&[u8]]) -> Vec<Digest> {
+pub(super) fn hash_many(algorithm: Algorithm, backend: Backend, messages: &[&[u8]]) -> Vec<Digest> {
+    fn all<H: BlockHash>(
+        algorithm: Algorithm,
+        backend: Backend,
+        messages: &[&[u8]],
+    ) -> Vec<Digest> {
         let digests = many::<H, _>(backend, messages);
         digests.iter().map(|it| super::hashers::digest(algorithm, it.as_ref())).collect()
     }
@@ -172,11 +167,7 @@ impl<T: 'static> FileLanes<T> {
 }
 
 /// Returns what a function sees of the files in its lanes.
-fn views<'f, T>(
-    files: &'f mut [FileStream<T>],
-    of: &[usize],
-    function: usize,
-) -> Vec<View<'f, T>> {
+fn views<'f, T>(files: &'f mut [FileStream<T>], of: &[usize], function: usize) -> Vec<View<'f, T>> {
     let mut files: Vec<_> = files.iter_mut().map(Some).collect();
     let mut view = |&place: &usize| {
         let file = files[place].take().expect("a file is in one lane of a function");

@@ -78,8 +78,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use lanesum_list::{Digests, Inode, Record, Times};
 use lanesum_blockhash::Backend;
+use lanesum_list::{Digests, Inode, Record, Times};
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::{AtFlags, Stat, statat};
 

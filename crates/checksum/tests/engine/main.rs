@@ -116,6 +116,7 @@ with_every_way! {
     long_files_are_read_to_their_ends
     small_and_long_files_alternate
     every_algorithm_gets_all_bytes
+    files_with_different_algorithms_share_the_lanes
     jobs_without_a_source_and_failures_keep_their_places
     progress_counts_bytes_and_files
     an_outcome_describes_the_file_that_was_read

@@ -86,6 +86,49 @@ pub(super) fn every_algorithm_gets_all_bytes(io: Io) {
     }
 }
 
+/// Files of all lengths next to each other, each with other algorithms: some have lanes of several
+/// functions, some of one, some of none.
+pub(super) fn files_with_different_algorithms_share_the_lanes(io: Io) {
+    use Algorithm::{Crc32c, Md5, Sha1, Sha224, Sha256, Sha512};
+    use sha2::Digest as _;
+    let folder = Folder::new();
+    let lengths = [0, 1, 127, 4096, 32 << 10, 33_000, 128 << 10, 300_001, 1 << 20];
+    let sets: [&[Algorithm]; 8] = [
+        &[Md5],
+        &[Md5, Sha512],
+        &[Sha256],
+        &[Md5, Sha1, Sha256, Sha512, Crc32c],
+        &[Crc32c],
+        &[Sha224, Sha512],
+        &[Sha1, Crc32c],
+        &[Sha512],
+    ];
+    let digest = |algorithm: &Algorithm, content: &[u8]| match algorithm {
+        Md5 => md5(content),
+        Sha1 => hex(&sha1::Sha1::digest(content)),
+        Sha224 => hex(&sha2::Sha224::digest(content)),
+        Sha256 => hex(&sha2::Sha256::digest(content)),
+        Sha512 => hex(&sha2::Sha512::digest(content)),
+        _ => format!("{:08x}", crc32c::crc32c(content)),
+    };
+    let (mut jobs, mut expected) = (Vec::new(), Vec::new());
+    for (place, (length, set)) in
+        lengths.iter().flat_map(|length| sets.iter().map(move |set| (length, set))).enumerate()
+    {
+        let content = bytes(length + place);
+        let job = folder.job(&place.to_string(), &content);
+        jobs.push(Job { algorithms: set.iter().copied().collect(), ..job });
+        let digests: Vec<_> = set.iter().map(|it| digest(it, &content)).collect();
+        expected.push(format!("{place}: {}", digests.join(" ")));
+    }
+    std::thread::sleep(Duration::from_millis(30));
+    for threads in [1, 3] {
+        assert_eq!(run(&on(io, threads), jobs.iter().cloned()), expected, "{threads}");
+        jobs.reverse();
+        expected.reverse();
+    }
+}
+
 pub(super) fn jobs_without_a_source_and_failures_keep_their_places(io: Io) {
     let folder = Folder::new();
     let nothing = |context: &str| Job {
@@ -282,7 +325,7 @@ pub(super) fn an_impossible_chunk_is_refused(io: Io) {
     for (algorithm, from) in [(Algorithm::Sha1, midstate.clone()), (Algorithm::Xxh128, midstate)] {
         for algorithms in [algorithm.into(), md5.with(algorithm)] {
             let refused = chunk(&path, from.clone(), algorithms, &on(io, 1)).unwrap_err();
-            assert!(refused.to_string().contains("was not kept"), "{refused}");
+            assert!(refused.to_string().contains("is missing"), "{refused}");
         }
     }
 }

@@ -3,7 +3,9 @@
 use core::arch::x86_64::*;
 
 use super::avx2::Avx2;
-use super::word64::{number, one_by_one, pair, rest_by_shift, shifts_and_logic_64, swapped, word64};
+use super::word64::{
+    number, one_by_one, pair, rest_by_shift, shifts_and_logic_64, swapped, word64,
+};
 use crate::{Source, Word64};
 
 word64! {

@@ -46,11 +46,8 @@ impl Instructions {
             && std::arch::is_x86_feature_detected!("ssse3")
             && std::arch::is_x86_feature_detected!("sse4.1");
         #[cfg(not(feature = "std"))]
-        let has_all = cfg!(all(
-            target_feature = "sha",
-            target_feature = "ssse3",
-            target_feature = "sse4.1"
-        ));
+        let has_all =
+            cfg!(all(target_feature = "sha", target_feature = "ssse3", target_feature = "sse4.1"));
         match (has_all, has_all && is_amd()) {
             (false, _) => Self::None,
             (true, false) => Self::ForTwo,

@@ -189,7 +189,8 @@ impl<R: Register, S: Set<R>, const LANES: usize> Word for Vector<R, S, LANES> {
     fn store_rows<const N: usize>([a, b, c, d]: [Self; 4], rows: &mut [[u8; N]], piece: usize) {
         let columns = R::columns([a.0, b.0, c.0, d.0]);
         for (lane, row) in rows[..LANES].iter_mut().enumerate() {
-            let (row, bytes) = (&mut row[16 * piece..][..16], piece_of(&columns[lane % 4], lane / 4));
+            let (row, bytes) =
+                (&mut row[16 * piece..][..16], piece_of(&columns[lane % 4], lane / 4));
             // SAFETY: a piece has 16 bytes, and the store does not require alignment.
             unsafe { _mm_storeu_si128(row.as_mut_ptr().cast(), bytes) };
         }

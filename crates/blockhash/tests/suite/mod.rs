@@ -81,7 +81,9 @@ pub fn kernels_agree_with_one_lane<H: BlockHash>() {
             state
         })
         .collect();
-    for (distance, initial) in [(3 * length, other.clone()), (4096, other), (192, vec![H::INITIAL; 2 * MAX_LANES])] {
+    for (distance, initial) in
+        [(3 * length, other.clone()), (4096, other), (192, vec![H::INITIAL; 2 * MAX_LANES])]
+    {
         let part = |from: usize, count: usize| -> Vec<&[u8]> {
             let start = |lane: usize| lane * distance + from * length;
             (0..MAX_LANES).map(|lane| &memory[start(lane)..][..count * length]).collect()
@@ -100,7 +102,11 @@ pub fn kernels_agree_with_one_lane<H: BlockHash>() {
                     for message in messages {
                         let inputs = [message];
                         let blocks = Blocks::new(&inputs, message.len() / 64);
-                        let plan = Plan { blocks: &[[blocks, Blocks::NONE]], last: None, states: &mut hasher };
+                        let plan = Plan {
+                            blocks: &[[blocks, Blocks::NONE]],
+                            last: None,
+                            states: &mut hasher,
+                        };
                         H::run(plan, Backend::PORTABLE, 1);
                     }
                     hasher[0].as_ref().to_vec()
@@ -113,8 +119,13 @@ pub fn kernels_agree_with_one_lane<H: BlockHash>() {
                     let plan = Plan { blocks: &[blocks], last, states: &mut states };
                     H::run(plan, backend, width);
                     for (lane, state) in states.iter().enumerate() {
-                        let expected = if lane < width { &expected[lane][..] } else { initial[lane].as_ref() };
-                        assert_eq!(state.as_ref(), expected, "{backend} {width} {is_shared}: lane {lane}");
+                        let expected =
+                            if lane < width { &expected[lane][..] } else { initial[lane].as_ref() };
+                        assert_eq!(
+                            state.as_ref(),
+                            expected,
+                            "{backend} {width} {is_shared}: lane {lane}"
+                        );
                     }
                 }
             }
@@ -144,7 +155,8 @@ pub fn every_length_agrees<H: BlockHash>(peer: Peer) {
             }
         }
         // Each length in each lane, next to other lengths.
-        let mixed = (0..2 * MAX_LANES).flat_map(|turn| (0..=longest).map(move |it| (it * 7919 + turn) % (longest + 1)));
+        let mixed = (0..2 * MAX_LANES)
+            .flat_map(|turn| (0..=longest).map(move |it| (it * 7919 + turn) % (longest + 1)));
         let lengths: Vec<usize> = mixed.collect();
         let messages = lengths.iter().map(|&length| &memory[..length]);
         for (digest, &length) in many::<H, _>(backend, messages).iter().zip(&lengths) {
