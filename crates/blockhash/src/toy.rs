@@ -22,9 +22,9 @@ impl BlockHash for Toy {
     /// Pairs up to five messages, then 8 and 16 lanes.
     fn width(_: Backend, lanes: usize) -> usize {
         match lanes {
-            ..=1 => 1,
-            ..=5 => 2,
-            ..=8 => 8,
+            0 | 1 => 1,
+            2..=5 => 2,
+            6..=8 => 8,
             _ => 16,
         }
     }

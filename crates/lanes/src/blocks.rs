@@ -108,7 +108,7 @@ impl<'a> BlockRow<'a> {
     /// # Panics
     /// Panics if there are fewer.
     #[inline(always)]
-    pub(crate) fn from_here(&self, lane: usize, count: usize) -> &'a [u8] {
+    pub(crate) fn rest(&self, lane: usize, count: usize) -> &'a [u8] {
         &self.input(lane)[self.offset..][..count]
     }
 

@@ -95,7 +95,7 @@ impl Source for LongBlock<'_> {
 
     #[inline(always)]
     fn input(&self, lane: usize) -> &[u8] {
-        self.half(0, lane).from_here(lane, 2 * BLOCK_LEN)
+        self.half(0, lane).rest(lane, 2 * BLOCK_LEN)
     }
 
     #[inline(always)]

@@ -196,6 +196,14 @@ fn add_each<W: Word>([a, b, c, d]: [W; 4], other: [W; 4]) -> [W; 4] {
     [a.add(other[0]), b.add(other[1]), c.add(other[2]), d.add(other[3])]
 }
 
+#[cfg(feature = "digest")]
+impl lanesum_blockhash::crypto::Sizes for Md5Hash {
+    type OutputSize = digest::consts::U16;
+    type BlockSize = digest::consts::U64;
+    type CoreSize = digest::consts::U24;
+    type SerializedSize = digest::consts::U88;
+}
+
 #[cfg(test)]
 mod tests {
     use lanesum_lanes::Blocks;
@@ -244,12 +252,4 @@ mod tests {
             }
         }
     }
-}
-
-#[cfg(feature = "digest")]
-impl lanesum_blockhash::crypto::Sizes for Md5Hash {
-    type OutputSize = digest::consts::U16;
-    type BlockSize = digest::consts::U64;
-    type CoreSize = digest::consts::U24;
-    type SerializedSize = digest::consts::U88;
 }

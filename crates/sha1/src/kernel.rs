@@ -28,7 +28,7 @@ use crate::table::{FUNCTION, INITIAL, K};
 type State = [u8; 20];
 
 /// W\[t\] of each round, for a block that all lanes share. The constant is not added, because the SHA
-/// instructions add it.
+/// instructions add it. The first sixteen are the block.
 type Schedule = [[u32; 4]; 20];
 
 impl BlockHash for Sha1Hash {
@@ -93,6 +93,10 @@ impl BlockHash for Sha1Hash {
 
     /// All kernels are compiled once, in this function.
     fn run(plan: Plan<'_, Self>, backend: Backend, width: usize) {
+        #[cfg(not(target_arch = "x86_64"))]
+        if width == 1 {
+            return run_one(plan);
+        }
         if backend.sha_streams().contains(&width) {
             backend.run_sha(width, Work(plan));
         } else {
@@ -112,6 +116,27 @@ impl BlockHash for Sha1Hash {
     #[cfg(feature = "alloc")]
     fn hash_in_memory(backend: Backend, messages: &[&[u8]], states: &mut [State]) {
         memory::hash::<Self>(backend, messages, states);
+    }
+}
+
+/// Hashes one message by the crate `sha1`, which has the SHA instructions of other CPUs.
+#[cfg(any(test, not(target_arch = "x86_64")))]
+fn run_one(plan: Plan<'_, Sha1Hash>) {
+    let Plan { blocks, last, states } = plan;
+    let (words, _) = states[0].as_chunks();
+    let mut state: [u32; 5] = core::array::from_fn(|place| u32::from_be_bytes(words[place]));
+    for (parts, place) in blocks.iter().zip(states) {
+        for part in parts.iter().filter(|part| part.count() > 0) {
+            let bytes = &part.inputs()[0][..part.count() * lanesum_lanes::BLOCK_LEN];
+            sha1::block_api::compress(&mut state, bytes.as_chunks().0);
+        }
+        if let Some([a, b, c, d, ..]) = last {
+            let block = [a, b, c, d].map(|words| words.map(u32::to_be_bytes));
+            let bytes = block.as_flattened().as_flattened();
+            sha1::block_api::compress(&mut state, bytes.as_chunks().0);
+        }
+        place.copy_from_slice(state.map(u32::to_be_bytes).as_flattened());
+        state = INITIAL;
     }
 }
 
@@ -177,7 +202,7 @@ impl Compression for Work<'_> {
         rounds!(W, state, |T| {
             if T < 16 {
                 feed.turn(T);
-                words[T] = feed.word(T).swap_bytes();
+                words[T % 16] = feed.word(T).swap_bytes();
             } else {
                 let word =
                     words[(T + 13) % 16].logic::<H>(words[(T + 8) % 16], words[(T + 2) % 16]);
@@ -325,4 +350,29 @@ impl lanesum_blockhash::crypto::Sizes for Sha1Hash {
     type BlockSize = digest::consts::U64;
     type CoreSize = digest::consts::U28;
     type SerializedSize = digest::consts::U92;
+}
+
+#[cfg(test)]
+mod tests {
+    use lanesum_lanes::Blocks;
+
+    use super::*;
+
+    /// The kernel of other CPUs agrees with that of one lane.
+    #[test]
+    fn one_message_agrees_with_one_lane() {
+        let bytes: [u8; 512] = core::array::from_fn(|place| (place * 31 % 251) as u8);
+        let [first, second]: [&[u8]; 2] = [&bytes, &bytes[77..]];
+        let [first, second] = [[first], [second]];
+        let parts = [Blocks::new(&first, 5), Blocks::new(&second, 2)];
+        let last = Sha1Hash::padding(&bytes[..64]);
+        for last in [None, Some(&last)] {
+            let mut states = [[[3; 20]; 2]; 2];
+            let [one, lane] = &mut states;
+            let blocks = &[parts, [parts[1], Blocks::NONE]];
+            run_one(Plan { blocks, last, states: one });
+            Backend::PORTABLE.run(1, Work(Plan { blocks, last, states: lane }));
+            assert_eq!(states[0], states[1]);
+        }
+    }
 }

@@ -3,6 +3,8 @@
 #[path = "../../blockhash/tests/suite/mod.rs"]
 mod suite;
 
+use sha1 as peer;
+
 use lanesum_sha1::Sha1Hash;
 
 fn peer(message: &[u8]) -> Vec<u8> {

@@ -1,5 +1,7 @@
 //! The RustCrypto traits, against the crates `sha1` and `hmac`.
 
+use sha1 as peer;
+
 use digest::common::hazmat::SerializableState;
 use digest::{Digest, KeyInit};
 use hmac::{Hmac, Mac};

@@ -27,8 +27,22 @@ use crate::table::{INITIAL_224, INITIAL_256, K_256 as K};
 /// The state as bytes: a to h, big-endian.
 type State = [u8; 32];
 
-/// W\[t\] + K\[t\] of each round, for a block that all lanes share.
-type Sums = [[u32; 16]; 4];
+/// A block that all lanes share.
+#[derive(Clone, Copy, Debug)]
+pub struct Padding {
+    /// W\[t\] + K\[t\] of each round.
+    sums: [[u32; 16]; 4],
+    /// The bytes, for the one-message kernel of other CPUs.
+    #[cfg(any(test, not(target_arch = "x86_64")))]
+    block: [u8; 64],
+}
+
+/// No padding yet.
+const NO_PADDING: Padding = Padding {
+    sums: [[0; 16]; 4],
+    #[cfg(any(test, not(target_arch = "x86_64")))]
+    block: [0; 64],
+};
 
 /// Implements the trait for SHA-256 and SHA-224, which differ in the initial state and the length
 /// of the digest.
@@ -38,18 +52,18 @@ macro_rules! block_hash {
             type State = State;
             type Digest = [u8; $digest];
             type Tail = [u8; 128];
-            type Padding = Sums;
+            type Padding = Padding;
 
             const NAME: &'static str = $name;
             const IS_BIG_ENDIAN: bool = true;
             const INITIAL: State = bytes_of($initial);
-            const NO_PADDING: Sums = [[0; 16]; 4];
+            const NO_PADDING: Padding = NO_PADDING;
 
             fn width(backend: Backend, lanes: usize) -> usize {
                 width(backend, lanes)
             }
 
-            fn padding(block: &[u8]) -> Sums {
+            fn padding(block: &[u8]) -> Padding {
                 padding(block)
             }
 
@@ -120,8 +134,8 @@ fn width(backend: Backend, lanes: usize) -> usize {
     }
 }
 
-/// Returns the sums of the rounds of a block.
-fn padding(block: &[u8]) -> Sums {
+/// Prepares a block that all lanes share.
+fn padding(block: &[u8]) -> Padding {
     let (bytes, _) = block.as_chunks();
     let mut words: [u32; 16] = core::array::from_fn(|place| u32::from_be_bytes(bytes[place]));
     let mut sums = K;
@@ -137,11 +151,19 @@ fn padding(block: &[u8]) -> Sums {
             *sum = sum.wrapping_add(words[place]);
         }
     }
-    sums
+    Padding {
+        sums,
+        #[cfg(any(test, not(target_arch = "x86_64")))]
+        block: block.try_into().expect("one block"),
+    }
 }
 
 /// All kernels are compiled once, in this function.
 fn run(work: Work<'_>, backend: Backend, width: usize) {
+    #[cfg(not(target_arch = "x86_64"))]
+    if width == 1 {
+        return run_one(work);
+    }
     if backend.sha_streams().contains(&width) {
         backend.run_sha(width, work);
     } else {
@@ -149,10 +171,29 @@ fn run(work: Work<'_>, backend: Backend, width: usize) {
     }
 }
 
+/// Hashes one message by the crate `sha2`, which has the SHA instructions of other CPUs.
+#[cfg(any(test, not(target_arch = "x86_64")))]
+fn run_one(work: Work<'_>) {
+    let Work { blocks, last, states, initial } = work;
+    let (words, _) = states[0].as_chunks();
+    let mut state: [u32; 8] = core::array::from_fn(|place| u32::from_be_bytes(words[place]));
+    for (parts, place) in blocks.iter().zip(states) {
+        for part in parts.iter().filter(|part| part.count() > 0) {
+            let bytes = &part.inputs()[0][..part.count() * lanesum_lanes::BLOCK_LEN];
+            sha2::block_api::compress256(&mut state, bytes.as_chunks().0);
+        }
+        if let Some(Padding { block, .. }) = last {
+            sha2::block_api::compress256(&mut state, &[*block]);
+        }
+        *place = bytes_of(state);
+        state = initial;
+    }
+}
+
 /// The work of a kernel: a [`Plan`], whose messages begin with the state `initial`.
 struct Work<'a> {
     blocks: &'a [[Blocks<'a>; 2]],
-    last: Option<&'a Sums>,
+    last: Option<&'a Padding>,
     states: &'a mut [State],
     initial: [u32; 8],
 }
@@ -242,7 +283,7 @@ impl Compression for Work<'_> {
         if part.is_multiple_of(2) {
             return state;
         }
-        if let Some(sums) = self.last {
+        if let Some(Padding { sums, .. }) = self.last {
             let before = state;
             for sums in sums {
                 sixteen!(W, state, |I| W::splat(sums[I]));
@@ -305,7 +346,7 @@ impl ShaKernel for Work<'_> {
                     state = state.after_block(ShaBlock::new(blocks, index));
                 }
             }
-            if let Some(sums) = self.last {
+            if let Some(Padding { sums, .. }) = self.last {
                 state = state.after_sums(sums);
             }
             state.store(&mut self.states[group * W::STREAMS..]);
@@ -367,7 +408,7 @@ impl<W: ShaWord> Halves<W> {
     }
 
     #[inline(always)]
-    fn after_sums(self, sums: &Sums) -> Self {
+    fn after_sums(self, sums: &[[u32; 16]; 4]) -> Self {
         let mut state = self;
         for sums in sums.as_flattened().as_chunks().0 {
             state = state.four_rounds(W::splat(*sums));
@@ -385,4 +426,28 @@ impl<W: ShaWord> Halves<W> {
 #[inline(always)]
 fn quarter(constants: &[u32; 16], quarter: usize) -> [u32; 4] {
     constants.as_chunks().0[quarter]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The kernel of other CPUs agrees with that of one lane.
+    #[test]
+    fn one_message_agrees_with_one_lane() {
+        let bytes: [u8; 512] = core::array::from_fn(|place| (place * 31 % 251) as u8);
+        let [first, second]: [&[u8]; 2] = [&bytes, &bytes[77..]];
+        let [first, second] = [[first], [second]];
+        let parts = [Blocks::new(&first, 5), Blocks::new(&second, 2)];
+        let last = padding(&bytes[..64]);
+        for last in [None, Some(&last)] {
+            let mut states = [[[3; 32]; 2]; 2];
+            let [one, lane] = &mut states;
+            let blocks = &[parts, [parts[1], Blocks::NONE]];
+            let initial = INITIAL_224;
+            run_one(Work { blocks, last, states: one, initial });
+            Backend::PORTABLE.run(1, Work { blocks, last, states: lane, initial });
+            assert_eq!(states[0], states[1]);
+        }
+    }
 }

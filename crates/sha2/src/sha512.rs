@@ -12,8 +12,22 @@ use crate::table::{INITIAL_384, INITIAL_512, K_512 as K};
 /// The state as bytes: a to h, big-endian.
 type State = [u8; 64];
 
-/// W\[t\] + K\[t\] of each round, for a block that all lanes share.
-type Sums = [[u64; 16]; 5];
+/// A block that all lanes share.
+#[derive(Clone, Copy, Debug)]
+pub struct Padding {
+    /// W\[t\] + K\[t\] of each round.
+    sums: [[u64; 16]; 5],
+    /// The bytes, for the one-message kernel of other CPUs.
+    #[cfg(any(test, not(target_arch = "x86_64")))]
+    block: [u8; 128],
+}
+
+/// No padding yet.
+const NO_PADDING: Padding = Padding {
+    sums: [[0; 16]; 5],
+    #[cfg(any(test, not(target_arch = "x86_64")))]
+    block: [0; 128],
+};
 
 /// Implements the trait for SHA-512 and its truncations, which differ in the initial state and the
 /// length of the digest.
@@ -23,18 +37,18 @@ macro_rules! block_hash {
             type State = State;
             type Digest = [u8; $digest];
             type Tail = [u8; 256];
-            type Padding = Sums;
+            type Padding = Padding;
 
             const NAME: &'static str = $name;
             const IS_BIG_ENDIAN: bool = true;
             const INITIAL: State = bytes_of($initial);
-            const NO_PADDING: Sums = [[0; 16]; 5];
+            const NO_PADDING: Padding = NO_PADDING;
 
             fn width(backend: Backend, lanes: usize) -> usize {
                 width(backend, lanes)
             }
 
-            fn padding(block: &[u8]) -> Sums {
+            fn padding(block: &[u8]) -> Padding {
                 padding(block)
             }
 
@@ -89,8 +103,8 @@ fn width(backend: Backend, lanes: usize) -> usize {
     }
 }
 
-/// Returns the sums of the rounds of a block.
-fn padding(block: &[u8]) -> Sums {
+/// Prepares a block that all lanes share.
+fn padding(block: &[u8]) -> Padding {
     let (bytes, _) = block.as_chunks();
     let mut words: [u64; 16] = core::array::from_fn(|place| u64::from_be_bytes(bytes[place]));
     let mut sums = K;
@@ -104,18 +118,45 @@ fn padding(block: &[u8]) -> Sums {
             *sum = sum.wrapping_add(words[place]);
         }
     }
-    sums
+    Padding {
+        sums,
+        #[cfg(any(test, not(target_arch = "x86_64")))]
+        block: block.try_into().expect("one block"),
+    }
 }
 
 /// All kernels are compiled once, in this function.
 fn run(work: Work<'_>, backend: Backend, width: usize) {
+    #[cfg(not(target_arch = "x86_64"))]
+    if width == 1 {
+        return run_one(work);
+    }
     backend.run_64(width, work);
+}
+
+/// Hashes one message by the crate `sha2`, which has the SHA instructions of other CPUs.
+#[cfg(any(test, not(target_arch = "x86_64")))]
+fn run_one(work: Work<'_>) {
+    let Work { blocks, last, states, initial } = work;
+    let (words, _) = states[0].as_chunks();
+    let mut state: [u64; 8] = core::array::from_fn(|place| u64::from_be_bytes(words[place]));
+    for (parts, place) in blocks.iter().zip(states) {
+        for part in parts.iter().filter(|part| part.count() > 0) {
+            let bytes = &part.inputs()[0][..part.count() * lanesum_lanes::BLOCK_LEN];
+            sha2::block_api::compress512(&mut state, bytes.as_chunks().0);
+        }
+        if let Some(Padding { block, .. }) = last {
+            sha2::block_api::compress512(&mut state, &[*block]);
+        }
+        *place = bytes_of(state);
+        state = initial;
+    }
 }
 
 /// The work of a kernel: a [`Plan`], whose messages begin with the state `initial`.
 struct Work<'a> {
     blocks: &'a [[Blocks<'a>; 2]],
-    last: Option<&'a Sums>,
+    last: Option<&'a Padding>,
     states: &'a mut [State],
     initial: [u64; 8],
 }
@@ -189,7 +230,7 @@ impl Compression64 for Work<'_> {
         let mut state = before;
         let words = &mut [W::splat(0); 16];
         sixteen!(W, state, |I| {
-            if I % 2 == 0 {
+            if I.is_multiple_of(2) {
                 let [word, next] = W::load_pair(block, 0, I);
                 [words[I], words[I | 1]] = [word.swap_bytes(), next.swap_bytes()];
             }
@@ -210,7 +251,7 @@ impl Compression64 for Work<'_> {
         if part.is_multiple_of(2) {
             return state;
         }
-        if let Some(sums) = self.last {
+        if let Some(Padding { sums, .. }) = self.last {
             let before = state;
             for sums in sums {
                 sixteen!(W, state, |I| W::splat(sums[I]));
@@ -251,4 +292,28 @@ fn add_each<W: Word64>([a, b, c, d, e, f, g, h]: [W; 8], other: [W; 8]) -> [W; 8
         g.add(other[6]),
         h.add(other[7]),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The kernel of other CPUs agrees with that of one lane.
+    #[test]
+    fn one_message_agrees_with_one_lane() {
+        let bytes: [u8; 512] = core::array::from_fn(|place| (place * 31 % 251) as u8);
+        let [first, second]: [&[u8]; 2] = [&bytes, &bytes[77..]];
+        let [first, second] = [[first], [second]];
+        let parts = [Blocks::new(&first, 6), Blocks::new(&second, 2)];
+        let last = padding(&bytes[..128]);
+        for last in [None, Some(&last)] {
+            let mut states = [[[3; 64]; 2]; 2];
+            let [one, lane] = &mut states;
+            let blocks = &[parts, [parts[1], Blocks::NONE]];
+            let initial = INITIAL_384;
+            run_one(Work { blocks, last, states: one, initial });
+            Backend::PORTABLE.run_64(1, Work { blocks, last, states: lane, initial });
+            assert_eq!(states[0], states[1]);
+        }
+    }
 }

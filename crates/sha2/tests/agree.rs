@@ -3,6 +3,8 @@
 #[path = "../../blockhash/tests/suite/mod.rs"]
 mod suite;
 
+use sha2 as peer;
+
 use lanesum_sha2::{Sha224Hash, Sha256Hash, Sha384Hash, Sha512_256Hash, Sha512Hash};
 
 fn peer<D: peer::Digest>(message: &[u8]) -> Vec<u8> {

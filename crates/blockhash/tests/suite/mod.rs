@@ -268,7 +268,7 @@ pub fn columns_agree<H: BlockHash>(peer: Peer) {
 }
 
 /// A message past 4 GiB, whose number of bits does not fit into 32.
-pub fn a_message_past_4_gib_agrees<H: BlockHash, P: peer::Digest>() {
+pub fn a_message_past_4_gib_agrees<H: BlockHash, P: crate::peer::Digest>() {
     if env::var_os(PLAN).is_some() {
         return;
     }

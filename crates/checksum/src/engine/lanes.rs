@@ -138,7 +138,7 @@ impl<T: 'static> FileLanes<T> {
 
     /// Removes a file that has ended and is hashed by all its algorithms. Reads more of the others.
     pub(super) fn take_finished(&mut self) -> Option<FileStream<T>> {
-        for number in 0..FUNCTIONS {
+        for (number, algorithm) in IN_LANES.into_iter().enumerate() {
             let Some(function) = &mut self.functions[number] else { continue };
             while !function.files.is_empty()
                 && let views = &mut views(&mut self.files, &function.files, number)
@@ -147,7 +147,7 @@ impl<T: 'static> FileLanes<T> {
                 let state = function.states.swap_remove(lane);
                 let place = function.files.swap_remove(lane);
                 let file = &mut self.files[place];
-                file.add_state(LaneState { algorithm: IN_LANES[number], state });
+                file.add_state(LaneState { algorithm, state });
                 if file.has_all_states() {
                     return Some(self.remove(place));
                 }
