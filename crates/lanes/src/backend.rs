@@ -18,6 +18,10 @@ pub trait Kernel {
     /// The result of the computation.
     type Output;
 
+    /// The numbers of lanes to compile the kernel for, as bits: for the portable backend, and for
+    /// registers of 16, 32 and 64 bytes. A large kernel names those that it uses.
+    const WIDTHS: [u128; 4] = [u128::MAX; 4];
+
     /// Runs the computation in lanes of `W`.
     ///
     /// Implementations must be `#[inline(always)]`, and so must every function that they pass words
@@ -109,12 +113,18 @@ macro_rules! instruction_sets {
             /// Runs a kernel in `width` lanes.
             ///
             /// # Panics
-            /// Panics if `width` is not one of [`widths`](Self::widths).
+            /// Panics if `width` is not one of [`widths`](Self::widths) and of the kernel's.
             #[inline]
             pub fn run<K: Kernel>(self, width: usize, kernel: K) -> K::Output {
                 match self.0 {
                     $($(#$build InstructionSet::$set => match width {
-                        $($width => run_in::<$word, K>(kernel),)*
+                        $($width => {
+                            if const { is_in(&K::WIDTHS, $register, $width) } {
+                                run_in::<$word, K>(kernel)
+                            } else {
+                                no_such_width(width)
+                            }
+                        })*
                         _ => no_such_width(width),
                     },)+)*
                 }
@@ -132,12 +142,18 @@ macro_rules! instruction_sets {
             /// Runs a kernel of 64-bit words in `width` lanes.
             ///
             /// # Panics
-            /// Panics if `width` is not one of [`widths_64`](Self::widths_64).
+            /// Panics if `width` is not one of [`widths_64`](Self::widths_64) and of the kernel's.
             #[inline]
             pub fn run_64<K: Kernel64>(self, width: usize, kernel: K) -> K::Output {
                 match self.0 {
                     $(#$build $(InstructionSet::$set)|+ => match width {
-                        $($width_64 => run_in_64::<$word_64, K>(kernel),)*
+                        $($width_64 => {
+                            if const { is_in(&K::WIDTHS, $register, $width_64) } {
+                                run_in_64::<$word_64, K>(kernel)
+                            } else {
+                                no_such_width(width)
+                            }
+                        })*
                         _ => no_such_width(width),
                     },)*
                 }
@@ -271,7 +287,19 @@ fn align_frame() {
     core::hint::black_box(&core::mem::MaybeUninit::<Line>::uninit());
 }
 
-/// Panics because `width` is not one of the [`Backend::widths`].
+/// Returns whether a kernel with these [`WIDTHS`](Kernel::WIDTHS) is compiled for a width of a
+/// backend, by the bytes in its registers.
+const fn is_in(widths: &[u128; 4], register: usize, width: usize) -> bool {
+    let place = match register {
+        0 => 0,
+        16 => 1,
+        32 => 2,
+        _ => 3,
+    };
+    widths[place] >> width & 1 == 1
+}
+
+/// Panics because `width` is not one of the [`Backend::widths`], or not one of the kernel's.
 #[cold]
 fn no_such_width(width: usize) -> ! {
     panic!("no word of this backend has {width} lanes")

@@ -7,6 +7,9 @@ pub trait Kernel64 {
     /// The result of the computation.
     type Output;
 
+    /// The numbers of lanes to compile the kernel for, as in [`Kernel`](crate::Kernel::WIDTHS).
+    const WIDTHS: [u128; 4] = [u128::MAX; 4];
+
     /// Runs the computation in lanes of `W`.
     ///
     /// Implementations must be `#[inline(always)]`, and so must every function that they pass words

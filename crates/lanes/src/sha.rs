@@ -92,6 +92,9 @@ pub trait ShaKernel {
     /// The result of the computation.
     type Output;
 
+    /// The largest number of messages to compile the kernel for: 1, 2 or 4.
+    const MOST_STREAMS: usize;
+
     /// Runs the computation for the messages of `W`.
     ///
     /// Implementations must be `#[inline(always)]`, and so must every function that they pass words
@@ -147,7 +150,8 @@ impl Backend {
     /// Runs a kernel of the SHA instructions for `streams` messages.
     ///
     /// # Panics
-    /// Panics if the CPU has no SHA instructions, or `streams` is not 1, 2 or 4.
+    /// Panics if the CPU has no SHA instructions, or if `streams` is not 1, 2 or 4, or more than the
+    /// kernel's most.
     #[inline]
     pub fn run_sha<K: ShaKernel>(self, streams: usize, kernel: K) -> K::Output {
         #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]

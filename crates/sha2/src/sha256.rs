@@ -200,6 +200,8 @@ struct Work<'a> {
 
 impl Kernel for Work<'_> {
     type Output = ();
+    const WIDTHS: [u128; 4] =
+        [1 << 1, 1 << 1 | 1 << 4, 1 << 1 | 1 << 8, 1 << 1 | 1 << 8 | 1 << 16 | 1 << 32];
 
     #[inline(always)]
     fn run<W: Word>(mut self) {
@@ -334,6 +336,8 @@ struct Halves<W> {
 
 impl ShaKernel for Work<'_> {
     type Output = ();
+    /// Four messages have more words than there are registers.
+    const MOST_STREAMS: usize = 2;
 
     #[inline(always)]
     fn run<W: ShaWord>(self) {

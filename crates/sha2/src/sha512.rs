@@ -163,6 +163,7 @@ struct Work<'a> {
 
 impl Kernel64 for Work<'_> {
     type Output = ();
+    const WIDTHS: [u128; 4] = [1 << 1, 1 << 1, 1 << 1 | 1 << 4, 1 << 1 | 1 << 8 | 1 << 16];
 
     #[inline(always)]
     fn run<W: Word64>(mut self) {

@@ -54,11 +54,9 @@ fn block_len<H: BlockHash>() -> usize {
     H::Tail::LEN / 2
 }
 
-/// The widths of all kernels of a backend, also those that are never chosen.
+/// The widths of all kernels that a CPU like this chooses.
 fn widths<H: BlockHash>(backend: Backend) -> Vec<usize> {
-    let vectors = if block_len::<H>() == 64 { backend.widths() } else { backend.widths_64() };
-    let instructions = if block_len::<H>() == 64 { backend.sha_streams() } else { &[] };
-    let mut widths = [vectors, instructions].concat();
+    let mut widths: Vec<_> = (1..=MAX_LANES).map(|lanes| H::width(backend, lanes)).collect();
     widths.sort_unstable();
     widths.dedup();
     widths

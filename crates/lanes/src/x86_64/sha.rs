@@ -84,8 +84,14 @@ pub(crate) fn run<K: ShaKernel>(streams: usize, kernel: K) -> K::Output {
     assert!(Instructions::of_this_cpu() != Instructions::None, "no SHA instructions");
     match streams {
         1 => run_in::<Sha, K>(kernel),
-        2 => run_in::<Two, K>(kernel),
-        4 => run_in::<Pair<Two, Two>, K>(kernel),
+        2 if const { K::MOST_STREAMS >= 2 } => run_in::<Two, K>(kernel),
+        4 => {
+            if const { K::MOST_STREAMS >= 4 } {
+                run_in::<Pair<Two, Two>, K>(kernel)
+            } else {
+                panic!("no kernel for 4 streams")
+            }
+        }
         _ => panic!("no word of {streams} streams"),
     }
 }
