@@ -134,7 +134,8 @@ mod tests {
         let found = names(&out, STREAMS.len());
         let mut table = vec!["messages".to_owned()];
         table.extend(Backend::available().map(|it| it.to_string()));
-        assert_eq!(found, table.repeat(4), "for MD5, SHA-1, SHA-256 and SHA-512");
+        assert_eq!(found.len(), 4 * table.len(), "for MD5, SHA-1, SHA-256 and SHA-512");
+        assert!(found.chunks(table.len()).all(|rows| rows == table), "{found:?}");
         out.clear();
         algorithms(&mut out, Duration::ZERO).unwrap();
         assert_eq!(names(&out, LENGTHS.len()), Algorithm::ALL.map(Algorithm::name));
