@@ -18,8 +18,8 @@ use crate::padding::{PaddedTail, blocks_of};
 /// The largest number of blocks of a short message, including padding.
 pub(crate) const SHORT: usize = 16;
 
-/// The total size in bytes up to which messages use more lanes than [`BlockHash::most_streams`]. More
-/// lanes do not pay for messages outside of the near caches.
+/// The total size in bytes up to which messages use more lanes than [`BlockHash::most_streams`].
+/// More lanes do not pay for messages outside of the near caches.
 const NEAR: usize = 4 << 20;
 
 /// The largest number of lanes if all messages start at the same page offset. With more lanes,

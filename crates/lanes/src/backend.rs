@@ -36,9 +36,10 @@ pub trait Kernel {
 pub struct Backend(InstructionSet);
 
 /// The table. An entry holds the builds that have the instruction set, its name, the CPU features
-/// that it needs, the bytes in its widest register, its words of 64 bits by ascending number of lanes, and the value of
-/// [`Backend::loads_by_mask`]. The values that may depend on [`Latency`] follow: the words of 32
-/// bits, [`Backend::gathering_width_64`] and [`Backend::leaves_units_idle`].
+/// that it needs, the bytes in its widest register, its words of 64 bits by ascending number of
+/// lanes, and the value of [`Backend::loads_by_mask`]. The values that may depend on [`Latency`]
+/// follow: the words of 32 bits, [`Backend::gathering_width_64`] and
+/// [`Backend::leaves_units_idle`].
 macro_rules! instruction_sets {
     ($(
         #$build:tt
@@ -443,8 +444,13 @@ mod tests {
             let stem = path.file_stem().unwrap().to_str().unwrap();
             let is_called_so = |set: &&InstructionSet| stem.trim_end_matches("_64") == set.name();
             let set = InstructionSet::ALL.iter().find(is_called_so);
-            let needs = set.map_or(&[][..], |set| set.needs());
             let source = fs::read_to_string(&path).unwrap();
+            let needs = match set {
+                Some(set) => set.needs(),
+                // The SHA instructions are beside the table.
+                None if stem == "sha" => features_detected(&source),
+                None => &[],
+            };
             for enabled in features_enabled(&source) {
                 let is_there = enabled == "sse2" || needs.contains(&enabled);
                 assert!(is_there, "{stem}: {enabled} is enabled, but not needed");
@@ -455,6 +461,15 @@ mod tests {
         for set in InstructionSet::ALL.iter().filter(|set| !set.needs().is_empty()) {
             assert!(enabling.contains(&set.name()), "{} has no file", set.name());
         }
+    }
+
+    /// Returns the features of the SHA instructions, all of which a source file detects.
+    fn features_detected(source: &str) -> &'static [&'static str] {
+        const NEEDS: &[&str] = &["sha", "ssse3", "sse4.1"];
+        let detects =
+            |feature: &&&str| source.contains(&format!("is_x86_feature_detected!(\"{feature}\")"));
+        let all = NEEDS.iter().all(|feature| detects(&feature));
+        if all { NEEDS } else { &[] }
     }
 
     /// Returns the features in the attributes of a source file.

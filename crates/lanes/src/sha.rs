@@ -149,9 +149,8 @@ impl Backend {
 
     /// Runs a kernel of the SHA instructions for `streams` messages.
     ///
-    /// # Panics
-    /// Panics if the CPU has no SHA instructions, or if `streams` is not 1, 2 or 4, or more than the
-    /// kernel's most.
+    /// # Panics Panics if the CPU has no SHA instructions, or if `streams` is not 1, 2 or 4, or
+    /// more than the kernel's most.
     #[inline]
     pub fn run_sha<K: ShaKernel>(self, streams: usize, kernel: K) -> K::Output {
         #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]

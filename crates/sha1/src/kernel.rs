@@ -27,8 +27,8 @@ use crate::table::{FUNCTION, INITIAL, K};
 /// The state as bytes: a to e, big-endian. The last state is the digest.
 type State = [u8; 20];
 
-/// W\[t\] of each round, for a block that all lanes share. The constant is not added, because the SHA
-/// instructions add it. The first sixteen are the block.
+/// W\[t\] of each round, for a block that all lanes share. The constant is not added, because the
+/// SHA instructions add it. The first sixteen are the block.
 type Schedule = [[u32; 4]; 20];
 
 impl BlockHash for Sha1Hash {
@@ -51,8 +51,8 @@ impl BlockHash for Sha1Hash {
     const NO_PADDING: Schedule = [[0; 4]; 20];
 
     /// Cycles for a byte of each message: on Emerald Rapids 1.9 for one message by SHA instructions
-    /// and 3.2 for two, 4.6 for 8 lanes of AVX-512VL, and 7.2 for 16 lanes of AVX-512. On Zen 3 1.42
-    /// for one message, 1.54 for two, 2.28 for four, and 6.1 for 8 lanes of AVX2.
+    /// and 3.2 for two, 4.6 for 8 lanes of AVX-512VL, and 7.2 for 16 lanes of AVX-512. On Zen 3
+    /// 1.42 for one message, 1.54 for two, 2.28 for four, and 6.1 for 8 lanes of AVX2.
     fn width(backend: Backend, lanes: usize) -> usize {
         let instructions = backend.sha_streams();
         let register = backend.register_len() / size_of::<u32>();

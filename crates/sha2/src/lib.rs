@@ -1,5 +1,5 @@
-//! Computes SHA-256, SHA-512, SHA-224, SHA-384 and SHA-512/256 (FIPS 180-4) of one input, of a stream
-//! of chunks, or of many inputs at once.
+//! Computes SHA-256, SHA-512, SHA-224, SHA-384 and SHA-512/256 (FIPS 180-4) of one input, of a
+//! stream of chunks, or of many inputs at once.
 //!
 //! The digest of *one* input cannot be computed in parallel. This crate computes 4 to 32 inputs in
 //! parallel in the SIMD registers of one core, or 1 to 4 with the SHA instructions of the CPU,
@@ -35,7 +35,8 @@
 //! ```
 //!
 //! How it works: `table.rs` holds the constants, and `sha256.rs` and `sha512.rs` the rounds, in all
-//! lanes of a word of [`lanesum_lanes`]. The crate [`lanesum_blockhash`] feeds whole blocks to them.
+//! lanes of a word of [`lanesum_lanes`]. The crate [`lanesum_blockhash`] feeds whole blocks to
+//! them.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(not(feature = "std"), no_std)]
@@ -55,8 +56,8 @@ pub use lanesum_blockhash::{Backend, ParseDigestError};
 #[cfg(feature = "alloc")]
 pub use lanesum_blockhash::{Chunks, Lanes, Output, Stream};
 
-/// Makes the type of a hash function. The sizes are those of a digest, of a block, of a state with a
-/// number of blocks, and of these with a block.
+/// Makes the type of a hash function. The sizes are those of a digest, of a block, of a state with
+/// a number of blocks, and of these with a block.
 macro_rules! hash {
     ($hash:ident, $name:literal, $digest:ident, $block:ident, $core:ident, $serialized:ident) => {
         #[doc = concat!("The hash function ", $name, " as a type.")]

@@ -105,9 +105,9 @@ const fn bytes_of(words: [u32; 8]) -> State {
 
 /// Returns how many of `lanes` messages go together.
 ///
-/// Cycles for a byte of each message: on Emerald Rapids 2.06 for one message by SHA instructions and
-/// 3.2 for two, 9.6 for 8 lanes of AVX-512VL, and 14 for 16 lanes of AVX-512. On Zen 3 1.52 for one
-/// and for two messages, 3.9 for four, and 13.5 for 8 lanes of AVX2.
+/// Cycles for a byte of each message: on Emerald Rapids 2.06 for one message by SHA instructions
+/// and 3.2 for two, 9.6 for 8 lanes of AVX-512VL, and 14 for 16 lanes of AVX-512. On Zen 3 1.52 for
+/// one and for two messages, 3.9 for four, and 13.5 for 8 lanes of AVX2.
 fn width(backend: Backend, lanes: usize) -> usize {
     let instructions = backend.sha_streams().first_chunk();
     let register = backend.register_len() / size_of::<u32>();

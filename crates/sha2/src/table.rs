@@ -1,7 +1,7 @@
 //! The constants of SHA-2: FIPS 180-4, sections 4.2 and 5.3.
 //!
-//! Nearly all are the first bits of the fractional parts of roots of primes. Constant expressions have no
-//! roots of that length, so the values are written out, and tests compute them.
+//! Nearly all are the first bits of the fractional parts of roots of primes. Constant expressions
+//! have no roots of that length, so the values are written out, and tests compute them.
 
 /// The constants of SHA-512 in groups of sixteen rounds: the cube roots of the first 80 primes.
 #[rustfmt::skip]

@@ -24,9 +24,9 @@ fn a_hundred_thousand_digests_agree_with_nist() {
     vectors::monte_carlo::<Sha512_256Hash>(include_str!("cavp/SHA512_256Monte.rsp"));
 }
 
-/// FIPS 180-4, sections 4.2.2, 5.1.1, 5.3.3 and 6.2.2, word for word, with the roots computed. Shares
-/// nothing with the crate. SHA-512 differs in the numbers alone, and its roots have too many digits
-/// for such a computation.
+/// FIPS 180-4, sections 4.2.2, 5.1.1, 5.3.3 and 6.2.2, word for word, with the roots computed.
+/// Shares nothing with the crate. SHA-512 differs in the numbers alone, and its roots have too many
+/// digits for such a computation.
 fn oracle(message: &[u8]) -> Vec<u8> {
     let primes = || (2..).filter(|n: &u32| (2..*n).all(|divisor| n % divisor != 0)).map(f64::from);
     let fraction = |root: f64| (root.fract() * 4_294_967_296.0) as u32;

@@ -1,8 +1,8 @@
 //! Small files: read one after the other into one buffer, and hashed many at a time.
 //!
 //! A file that is completely in memory need not be a stream in a lane, which passes on pieces and
-//! stops the other lanes when it ends. [`hash_many`] sorts many messages by length and hashes them in
-//! few large steps.
+//! stops the other lanes when it ends. [`hash_many`] sorts many messages by length and hashes them
+//! in few large steps.
 //!
 //! ```text
 //! read the next file after the previous ones in the buffer

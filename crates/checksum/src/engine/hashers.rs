@@ -1,5 +1,5 @@
-//! Computes several algorithms over the same bytes: those without lanes for a file in lanes, and all
-//! algorithms for other files.
+//! Computes several algorithms over the same bytes: those without lanes for a file in lanes, and
+//! all algorithms for other files.
 
 use std::fmt;
 use std::io::{self, ErrorKind};

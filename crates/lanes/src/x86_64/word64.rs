@@ -163,8 +163,8 @@ macro_rules! one_by_one {
 }
 pub(super) use one_by_one;
 
-/// Rotations and logic of three operands made of shifts, shuffles and logic of two, for CPUs without
-/// AVX-512.
+/// Rotations and logic of three operands made of shifts, shuffles and logic of two, for CPUs
+/// without AVX-512.
 macro_rules! shifts_and_logic_64 {
     ($left:ident, $right:ident, $or:ident, $xor:ident, $and:ident, $shuffle32:ident) => {
         #[inline(always)]
