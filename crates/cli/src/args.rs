@@ -71,10 +71,10 @@ pub enum Command {
     ///
     /// `check` recognizes the format of each list and line by itself. It reads the lists of GNU
     /// md5sum, sha1sum, sha256sum, sha512sum and cksum -a, b3sum, xxhsum, OpenSSL, hashdeep, BSD's
-    /// md5 and RHash (one hash, `--bsd` or `--sfv`). It also reads SFV, CSV, JSON, BagIt manifests
-    /// and the output of S3 tools. docs/formats.md describes them all.
+    /// md5, and RHash if it was run with one hash, with --bsd or with --sfv. It also reads SFV, CSV,
+    /// JSON, BagIt manifests and the output of S3 tools. docs/formats.md describes them all.
     ///
-    /// Lines of unknown algorithms, and lists without a checksum line, are failures.
+    /// Lines of unknown algorithms, and lists that have lines but no checksum line, are failures.
     ///
     /// `lanesum verify` verifies files that are in the catalog.
     #[command(after_help = help::CHECK)]
@@ -300,8 +300,8 @@ pub struct Check {
     /// Check the side files in DIR, as NAME.md5 beside NAME.
     ///
     /// A side file has the digest of its file, alone or as a line. Its extension is the name of an
-    /// algorithm, and `.txt` may follow. Lists with other names are read as with --beside. Files
-    /// without a side file are counted.
+    /// algorithm, and `.txt` may follow. Lists in DIR with other names, such as MD5SUMS, are checked
+    /// like those of --beside. Files without a side file are counted.
     #[arg(
         long,
         value_name = "DIR",
@@ -317,10 +317,10 @@ pub struct Check {
     #[arg(long, value_name = "FORMAT", value_parser = formats(|_| true), ignore_case = true)]
     pub from: Option<Kind>,
 
-    /// Use this name for the file of `aws s3api head-object`.
+    /// Check the file with this name against one object of S3.
     ///
-    /// The output of that command, and of get-object-attributes, does not contain the name of the
-    /// object.
+    /// The output of `aws s3api head-object` and get-object-attributes does not contain the name of
+    /// the object.
     #[arg(long, value_name = "NAME")]
     pub name: Option<std::ffi::OsString>,
 
@@ -348,6 +348,8 @@ pub struct Check {
     pub algorithm: Option<Algorithm>,
 
     /// Do not print OK for verified files.
+    ///
+    /// The last of --quiet, --status and --warn counts, as in md5sum.
     #[arg(short, long, overrides_with_all = ["status", "warn"])]
     pub quiet: bool,
 
@@ -363,7 +365,7 @@ pub struct Check {
 
     /// Fail if a list has lines that are not checksum lines.
     ///
-    /// An empty list among several is a failure, too.
+    /// A list without any line, next to other lists, is a failure, too.
     #[arg(long)]
     pub strict: bool,
 

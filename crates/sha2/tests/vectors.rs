@@ -28,7 +28,7 @@ fn a_hundred_thousand_digests_agree_with_nist() {
 /// Shares nothing with the crate. SHA-512 differs in the numbers alone, and its roots have too many
 /// digits for such a computation.
 fn oracle(message: &[u8]) -> Vec<u8> {
-    let primes = || (2..).filter(|n: &u32| (2..*n).all(|divisor| n % divisor != 0)).map(f64::from);
+    let primes = || (2..).filter(|n: &u32| (2..*n).all(|it| !n.is_multiple_of(it))).map(f64::from);
     let fraction = |root: f64| (root.fract() * 4_294_967_296.0) as u32;
     let k: Vec<u32> = primes().take(64).map(|prime| fraction(prime.cbrt())).collect();
     let mut h: Vec<u32> = primes().take(8).map(|prime| fraction(prime.sqrt())).collect();

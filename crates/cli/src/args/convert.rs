@@ -28,9 +28,9 @@ pub struct Convert {
     #[arg(long, value_name = "FORMAT", value_parser = formats(|_| true), ignore_case = true)]
     pub from: Option<Kind>,
 
-    /// Use this name for the file of `aws s3api head-object`.
+    /// Write this name for one object of S3.
     ///
-    /// The output of that command does not contain the name of the object.
+    /// The output of `aws s3api head-object` does not contain the name of the object.
     #[arg(long, value_name = "NAME")]
     pub name: Option<OsString>,
 

@@ -15,13 +15,13 @@ pub struct Etag {
     /// bytes, 8MB for 8,000,000 bytes, and a number alone for bytes. In settings of aws-cli and
     /// s3cmd, MB means MiB. S3 allows parts of 5MiB to 5GiB.
     ///
-    /// A client stands for its default part size and its smallest file in parts: aws-cli and boto3
-    /// 8MiB (from 8MiB on), rclone 5MiB (from 200MiB on), s5cmd 50MiB, s3cmd 15MiB, mc 16MiB (from
-    /// 16MiB on). If a file would need more than 10,000 parts, clients use larger parts, but s3cmd
+    /// The name of a client means its default part size. Some clients upload smaller files in one
+    /// piece: aws-cli and boto3 8MiB (in parts from 8MiB on), rclone 5MiB (from 200MiB on), s5cmd
+    /// 50MiB, s3cmd 15MiB, mc 16MiB (from 16MiB on). If a file would need more than 10,000 parts, clients use larger parts, but s3cmd
     /// fails.
     ///
-    /// With a size, a file that fits into one part has the ETag of a file in one piece. With a
-    /// client, it may have that of one part: the ETag of aws-cli for exactly 8MiB ends with -1.
+    /// A file that fits into one part has an ETag without a number of parts. Only some clients
+    /// upload it as one part: the ETag of aws-cli for exactly 8MiB ends with -1.
     #[arg(
         short,
         long,

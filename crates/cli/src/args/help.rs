@@ -192,7 +192,7 @@ pub fn algorithms_in_full() -> String {
          Some formats have a different default: {}.\n\n\
          The algorithms are {}. With --key-file: {}.\n\n\
          Several algorithms imply --tag, because lines must name their algorithm. So do algorithms \
-         that share their number of digits: {}.",
+         with as many digits as a more common one: {}.",
         algorithms(),
         defaults.collect::<Vec<_>>().join(", "),
         sentence(keyless.map(with_aliases)),

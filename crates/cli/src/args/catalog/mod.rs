@@ -24,8 +24,9 @@ pub use serve::Serve;
 pub struct Where {
     /// Use this catalog.
     ///
-    /// By default the file in $LANESUM_CATALOG, or $XDG_STATE_HOME/lanesum/catalog.db
-    /// (~/.local/state), or for root /var/lib/lanesum/catalog.db.
+    /// By default it is the file that LANESUM_CATALOG names. Without that variable it is
+    /// /var/lib/lanesum/catalog.db for root, and ~/.local/state/lanesum/catalog.db for other users
+    /// (with XDG_STATE_HOME instead of ~/.local/state, if it is set).
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub catalog: Option<PathBuf>,
 }
@@ -62,7 +63,7 @@ pub enum CatalogCommand {
     /// Verify the files that are due.
     ///
     /// Each file is due once per period (`--every` of `add` or `limit`), and the due times are
-    /// spread over the period. A scrub reads at most one day's share, and the rest on the next day.
+    /// spread over the period. A scrub ends after one day's share of the bytes.
     /// It runs at low priority. With --percent, --older-than or --bad, it reads
     /// the selected files instead.
     #[command(after_help = help::SCRUB)]

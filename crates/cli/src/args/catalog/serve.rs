@@ -15,7 +15,7 @@ pub struct Serve {
     ///
     /// These are damaged and missing files, files with I/O errors, hardware warnings and offline
     /// directories. The command gets LANESUM_CLASS, LANESUM_REASON, LANESUM_PATH, LANESUM_ROOT and
-    /// LANESUM_JSON in its environment, and one minute.
+    /// LANESUM_JSON in its environment. It is stopped after one minute.
     #[arg(long, value_name = "CMD")]
     pub on_finding: Option<String>,
 
