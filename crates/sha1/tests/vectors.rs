@@ -1,13 +1,9 @@
 //! SHA-1 against the vectors of NIST, and against a plain transcription of FIPS 180-4.
 
-use sha1 as peer;
-
-#[path = "../../blockhash/tests/suite/mod.rs"]
-#[allow(dead_code, reason = "the rest is for agree.rs")]
-mod suite;
+#[path = "../../blockhash/tests/suite/vectors.rs"]
+mod vectors;
 
 use lanesum_sha1::{Sha1Hash, sha1};
-use suite::vectors;
 
 #[test]
 fn short_messages_agree_with_nist() {

@@ -1,13 +1,9 @@
 //! SHA-2 against the vectors of NIST, and against a plain transcription of FIPS 180-4.
 
-use sha2 as peer;
-
-#[path = "../../blockhash/tests/suite/mod.rs"]
-#[allow(dead_code, reason = "the rest is for agree.rs")]
-mod suite;
+#[path = "../../blockhash/tests/suite/vectors.rs"]
+mod vectors;
 
 use lanesum_sha2::{Sha224Hash, Sha256Hash, Sha384Hash, Sha512_256Hash, Sha512Hash, sha256};
-use suite::vectors;
 
 #[test]
 fn short_messages_agree_with_nist() {

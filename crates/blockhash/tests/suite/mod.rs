@@ -1,7 +1,5 @@
 //! The tests that hold for each hash function. The crates of hash functions include this file.
 
-pub mod vectors;
-
 use std::env;
 use std::process::Command;
 use std::task::Poll;
