@@ -71,8 +71,8 @@ pub enum Command {
     ///
     /// `check` recognizes the format of each list and line by itself. It reads the lists of GNU
     /// md5sum, sha1sum, sha256sum, sha512sum and cksum -a, b3sum, xxhsum, OpenSSL, hashdeep, BSD's
-    /// md5, and RHash if it was run with one hash, with --bsd or with --sfv. It also reads SFV, CSV,
-    /// JSON, BagIt manifests and the output of S3 tools. docs/formats.md describes them all.
+    /// md5, and RHash if it was run with one hash, with --bsd or with --sfv. It also reads SFV,
+    /// CSV, JSON, BagIt manifests and the output of S3 tools. docs/formats.md describes them all.
     ///
     /// Lines of unknown algorithms, and lists that have lines but no checksum line, are failures.
     ///
@@ -300,8 +300,8 @@ pub struct Check {
     /// Check the side files in DIR, as NAME.md5 beside NAME.
     ///
     /// A side file has the digest of its file, alone or as a line. Its extension is the name of an
-    /// algorithm, and `.txt` may follow. Lists in DIR with other names, such as MD5SUMS, are checked
-    /// like those of --beside. Files without a side file are counted.
+    /// algorithm, and `.txt` may follow. Lists in DIR with other names, such as MD5SUMS, are
+    /// checked like those of --beside. Files without a side file are counted.
     #[arg(
         long,
         value_name = "DIR",

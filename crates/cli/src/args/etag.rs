@@ -17,8 +17,8 @@ pub struct Etag {
     ///
     /// The name of a client means its default part size. Some clients upload smaller files in one
     /// piece: aws-cli and boto3 8MiB (in parts from 8MiB on), rclone 5MiB (from 200MiB on), s5cmd
-    /// 50MiB, s3cmd 15MiB, mc 16MiB (from 16MiB on). If a file would need more than 10,000 parts, clients use larger parts, but s3cmd
-    /// fails.
+    /// 50MiB, s3cmd 15MiB, mc 16MiB (from 16MiB on). If a file would need more than 10,000 parts,
+    /// clients use larger parts, but s3cmd fails.
     ///
     /// A file that fits into one part has an ETag without a number of parts. Only some clients
     /// upload it as one part: the ETag of aws-cli for exactly 8MiB ends with -1.
