@@ -77,8 +77,10 @@ impl Begun {
     ) -> Result<Hashers, Error> {
         let nothing = Midstate::default();
         let behind = self.behind.as_deref().unwrap_or(&nothing);
-        // Lanes take over the same states.
-        Hashers::behind(in_lanes, None, behind)?;
+        if self.behind.is_some() {
+            // Lanes take over the same states.
+            Hashers::behind(in_lanes, None, behind)?;
+        }
         Hashers::behind(others, options.key.as_ref(), behind)
     }
 
