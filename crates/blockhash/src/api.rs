@@ -203,3 +203,24 @@ macro_rules! api {
         }
     };
 }
+
+/// Makes the methods of [`BlockHash`](crate::BlockHash) that only call a scheduler, so that the
+/// crate of the hash function compiles it. The argument is the type of the state.
+#[macro_export]
+macro_rules! schedulers {
+    ($state:ty) => {
+        #[cfg(feature = "alloc")]
+        fn hash_if_alike(
+            lockstep: &mut $crate::Lockstep<Self>,
+            messages: &[&[u8]],
+            states: &mut [$state],
+        ) -> bool {
+            lockstep.hash_if_alike(messages, states)
+        }
+
+        #[cfg(feature = "alloc")]
+        fn hash_in_memory(backend: $crate::Backend, messages: &[&[u8]], states: &mut [$state]) {
+            $crate::memory::hash::<Self>(backend, messages, states);
+        }
+    };
+}

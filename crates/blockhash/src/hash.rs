@@ -54,8 +54,8 @@ pub trait BlockHash:
     /// Panics if `width` is not a width of the backend, or if there are fewer states or inputs.
     fn run(plan: Plan<'_, Self>, backend: Backend, width: usize);
 
-    /// Calls [`Lockstep::hash_if_alike`]. Implementations only make the call, so that the crate of
-    /// the hash function compiles it once, and not each crate that uses it.
+    /// Calls [`Lockstep::hash_if_alike`]. [`schedulers!`](crate::schedulers) makes this method, so
+    /// that the crate of the hash function compiles it once, and not each crate that uses it.
     #[cfg(feature = "alloc")]
     fn hash_if_alike(
         lockstep: &mut Lockstep<Self>,

@@ -3,7 +3,6 @@
 use lanesum_lanes::Backend;
 
 use crate::hash::{BlockHash, Plan};
-use crate::{Lockstep, memory};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Toy;
@@ -48,15 +47,5 @@ impl BlockHash for Toy {
         }
     }
 
-    fn hash_if_alike(
-        lockstep: &mut Lockstep<Self>,
-        messages: &[&[u8]],
-        states: &mut [[u8; 8]],
-    ) -> bool {
-        lockstep.hash_if_alike(messages, states)
-    }
-
-    fn hash_in_memory(backend: Backend, messages: &[&[u8]], states: &mut [[u8; 8]]) {
-        memory::hash::<Self>(backend, messages, states);
-    }
+    crate::schedulers!([u8; 8]);
 }

@@ -21,8 +21,6 @@
 //!   shortest form depends on the instruction set and on the CPU.
 
 use lanesum_blockhash::{BlockHash, Plan};
-#[cfg(feature = "alloc")]
-use lanesum_blockhash::{Lockstep, memory};
 use lanesum_lanes::{Backend, BlockFeed, Compression, Kernel, MAX_LANES, Word, compress};
 
 use crate::Md5Hash;
@@ -66,19 +64,7 @@ impl BlockHash for Md5Hash {
         backend.run(width, Md5Kernel(plan));
     }
 
-    #[cfg(feature = "alloc")]
-    fn hash_if_alike(
-        lockstep: &mut Lockstep<Self>,
-        messages: &[&[u8]],
-        states: &mut [State],
-    ) -> bool {
-        lockstep.hash_if_alike(messages, states)
-    }
-
-    #[cfg(feature = "alloc")]
-    fn hash_in_memory(backend: Backend, messages: &[&[u8]], states: &mut [State]) {
-        memory::hash::<Self>(backend, messages, states);
-    }
+    lanesum_blockhash::schedulers!(State);
 }
 
 /// X\[k\] + T\[i\] of each step, for a block that all lanes share.

@@ -13,8 +13,6 @@
 //! compute rounds and not operations. They are faster for one message, and for two.
 
 use lanesum_blockhash::{BlockHash, Plan};
-#[cfg(feature = "alloc")]
-use lanesum_blockhash::{Lockstep, memory};
 use lanesum_lanes::function::H;
 use lanesum_lanes::{
     Backend, BlockFeed, Compression, Kernel, MAX_LANES, ShaBlock, ShaKernel, ShaWord, TURNS, Word,
@@ -107,19 +105,7 @@ impl BlockHash for Sha1Hash {
         }
     }
 
-    #[cfg(feature = "alloc")]
-    fn hash_if_alike(
-        lockstep: &mut Lockstep<Self>,
-        messages: &[&[u8]],
-        states: &mut [State],
-    ) -> bool {
-        lockstep.hash_if_alike(messages, states)
-    }
-
-    #[cfg(feature = "alloc")]
-    fn hash_in_memory(backend: Backend, messages: &[&[u8]], states: &mut [State]) {
-        memory::hash::<Self>(backend, messages, states);
-    }
+    lanesum_blockhash::schedulers!(State);
 }
 
 /// Hashes one message by the crate `sha1`, which has the SHA instructions of other CPUs.

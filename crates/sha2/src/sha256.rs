@@ -14,8 +14,6 @@
 //! compute rounds and not operations. On most CPUs they are faster than up to eight lanes.
 
 use lanesum_blockhash::{BlockHash, Plan};
-#[cfg(feature = "alloc")]
-use lanesum_blockhash::{Lockstep, memory};
 use lanesum_lanes::function::{F, H, MAJORITY};
 use lanesum_lanes::{
     Backend, BlockFeed, Blocks, Compression, Kernel, ShaBlock, ShaKernel, ShaWord, TURNS, Word,
@@ -72,19 +70,7 @@ macro_rules! block_hash {
                 run(Work { blocks, last, states, initial: $initial }, backend, width);
             }
 
-            #[cfg(feature = "alloc")]
-            fn hash_if_alike(
-                lockstep: &mut Lockstep<Self>,
-                messages: &[&[u8]],
-                states: &mut [State],
-            ) -> bool {
-                lockstep.hash_if_alike(messages, states)
-            }
-
-            #[cfg(feature = "alloc")]
-            fn hash_in_memory(backend: Backend, messages: &[&[u8]], states: &mut [State]) {
-                memory::hash::<Self>(backend, messages, states);
-            }
+            lanesum_blockhash::schedulers!(State);
         }
     };
 }

@@ -3,8 +3,6 @@
 //! As SHA-256, but with 80 rounds on words of 64 bits, and blocks of 128 bytes.
 
 use lanesum_blockhash::{BlockHash, Plan};
-#[cfg(feature = "alloc")]
-use lanesum_blockhash::{Lockstep, memory};
 use lanesum_lanes::{Backend, Blocks, Compression64, Kernel64, LongBlock, Word64, compress_64};
 
 use crate::table::{INITIAL_384, INITIAL_512, K_512 as K};
@@ -57,19 +55,7 @@ macro_rules! block_hash {
                 run(Work { blocks, last, states, initial: $initial }, backend, width);
             }
 
-            #[cfg(feature = "alloc")]
-            fn hash_if_alike(
-                lockstep: &mut Lockstep<Self>,
-                messages: &[&[u8]],
-                states: &mut [State],
-            ) -> bool {
-                lockstep.hash_if_alike(messages, states)
-            }
-
-            #[cfg(feature = "alloc")]
-            fn hash_in_memory(backend: Backend, messages: &[&[u8]], states: &mut [State]) {
-                memory::hash::<Self>(backend, messages, states);
-            }
+            lanesum_blockhash::schedulers!(State);
         }
     };
 }
