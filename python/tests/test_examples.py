@@ -111,7 +111,7 @@ def test_problems_of_a_bag_are_printed(tmp_path: Path, capsys: pytest.CaptureFix
 
     def be_of_another_algorithm(folder: Path) -> None:
         (folder / "tagmanifest-md5.txt").unlink()
-        (folder / "manifest-sha256.txt").rename(folder / "manifest-sha384.txt")
+        (folder / "manifest-sha256.txt").rename(folder / "manifest-whirlpool.txt")
 
     def be_of_no_known_algorithm(folder: Path) -> None:
         be_of_another_algorithm(folder)
@@ -127,8 +127,8 @@ def test_problems_of_a_bag_are_printed(tmp_path: Path, capsys: pytest.CaptureFix
             (lambda it: os.mkfifo(it / "data" / "fifo"), "data/fifo: not a regular file"),
             (lambda it: (it / "data").rename(it / "other"), "data: not a regular file"),
             (name_another, "bagit.txt: in manifest-md5.txt, but not below data/"),
-            (be_of_another_algorithm, "manifest-sha384.txt: not checked: unknown algorithm sha384"),
-            (be_of_no_known_algorithm, "manifest-sha384.txt: not checked: unknown algorithm sha384"),
+            (be_of_another_algorithm, "manifest-whirlpool.txt: not checked: unknown algorithm whirlpool"),
+            (be_of_no_known_algorithm, "manifest-whirlpool.txt: not checked: unknown algorithm whirlpool"),
             (lambda it: (it / "data" / os.fsdecode(b"\xff")).touch(), "data/\\udcff: not in manifest-md5.txt"),
             (lambda it: (it / "bagit.txt").unlink(), "not a bag"),
         ]

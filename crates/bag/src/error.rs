@@ -116,12 +116,13 @@ pub(crate) fn at(path: &Path) -> impl Fn(io::Error) -> BagError + use<> {
     move |error| BagError::Io { path: path.clone(), error }
 }
 
-/// The supported algorithms of RFC 8493, section 2.4.
+/// The supported algorithms of RFC 8493, section 2.4. Bags with others are validated, not made.
 const REGISTERED: Algorithms = Algorithms::NONE
     .with(Algorithm::Md5)
     .with(Algorithm::Sha1)
     .with(Algorithm::Sha224)
     .with(Algorithm::Sha256)
+    .with(Algorithm::Sha384)
     .with(Algorithm::Sha512);
 
 /// Checks that a bag can have these algorithms.

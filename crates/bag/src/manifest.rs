@@ -31,9 +31,8 @@ impl Manifest {
             None => (false, name),
         };
         let called = rest.strip_prefix("manifest-")?.strip_suffix(".txt")?;
-        let letters = called.chars().filter(|it| it.is_ascii_alphanumeric());
-        let algorithm_name: String = letters.map(|it| it.to_ascii_lowercase()).collect();
-        let is_called = |it: &Algorithm| it.name() == algorithm_name && !it.needs_key();
+        let algorithm_name = normalized(called);
+        let is_called = |it: &Algorithm| normalized(it.name()) == algorithm_name && !it.needs_key();
         let algorithm = Algorithm::ALL.into_iter().find(is_called);
         Some(Self { name: name.to_owned(), is_tag, algorithm, algorithm_name })
     }
@@ -56,7 +55,7 @@ impl Manifest {
     /// Returns the name of the manifest of an algorithm.
     pub(crate) fn name_of(algorithm: Algorithm, is_tag: bool) -> String {
         let tag = if is_tag { "tag" } else { "" };
-        format!("{tag}manifest-{algorithm}.txt")
+        format!("{tag}manifest-{}.txt", normalized(algorithm.name()))
     }
 
     /// Parses the manifest if its algorithm is supported. `is_there` returns whether the bag has a
@@ -128,6 +127,13 @@ impl Manifest {
     }
 }
 
+/// Returns the name of an algorithm as names of manifests have it: its letters and digits in lower
+/// case (RFC 8493, section 2.4).
+fn normalized(name: &str) -> String {
+    let letters = name.chars().filter(char::is_ascii_alphanumeric);
+    letters.map(|it| it.to_ascii_lowercase()).collect()
+}
+
 /// The contents of a line.
 #[derive(Clone, Debug)]
 pub(crate) struct Listed {
@@ -191,6 +197,15 @@ mod tests {
         let sha = of("manifest-SHA-256.txt").unwrap();
         assert_eq!((sha.is_tag, sha.algorithm), (false, Some(Algorithm::Sha256)));
         assert!(sha.look_at_name().is_some_and(|it| !it.is_error()));
+        for (name, algorithm) in [
+            ("manifest-sha3256.txt", Algorithm::Sha3_256),
+            ("manifest-blake2b.txt", Algorithm::Blake2b),
+            ("manifest-sha512256.txt", Algorithm::Sha512_256),
+        ] {
+            let manifest = of(name).unwrap();
+            assert_eq!((manifest.algorithm, manifest.look_at_name()), (Some(algorithm), None));
+            assert_eq!(Manifest::name_of(algorithm, false), name);
+        }
         for unknown in ["manifest-whirlpool.txt", "manifest-siphash24.txt", "manifest-.txt"] {
             let found = of(unknown).unwrap().look_at_name();
             assert!(found.is_some_and(|it| it.is_error()), "{unknown}");

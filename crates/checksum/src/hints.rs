@@ -64,15 +64,13 @@ impl Says {
         }
         let has_its_key = |is: &Algorithm| has_key || !is.needs_key();
         let others = dialect.mistaken_for(taken_for).filter(has_its_key);
-        let others: Vec<_> =
-            others.map(|is| format!("if the lines are {is}: {}", (self.algorithm)(is))).collect();
-        let hint = match others.is_empty() {
-            false => others.join("; "),
-            true if taken_for == Algorithm::Sha512 => {
-                "if the lines are BLAKE2b, check them with b2sum".to_owned()
-            }
-            true => return None,
-        };
+        let others: Vec<_> = others.collect();
+        let (first, rest) = others.split_first()?;
+        let mut hint = format!("if the lines are {first}: {}", (self.algorithm)(*first));
+        if !rest.is_empty() {
+            let rest: Vec<_> = rest.iter().map(|it| it.name()).collect();
+            hint = format!("{hint} (or {})", rest.join(", "));
+        }
         Some(Doubt { words: format!("no untagged line matches as {taken_for}"), hint })
     }
 
@@ -200,7 +198,7 @@ fn names(list: &List, name: &[u8]) -> bool {
     lines.any(|line| memmem::find_iter(&line, name).any(|at| is_whole(&line, at)))
 }
 
-/// Returns the title of a CSV column of digests with an unsupported algorithm, such as `sha384`.
+/// Returns the title of a CSV column of digests with an unsupported algorithm, such as `sha3-384`.
 /// Returns `None` for pipes, which can be read only once.
 #[must_use]
 pub fn unknown_column(list: &List) -> Option<String> {
@@ -421,8 +419,8 @@ mod tests {
     fn a_column_of_an_unknown_algorithm_is_found() {
         let folder = tempfile::tempdir().unwrap();
         for (header, title) in [
-            ("path,size,sha384\r\n", Some("sha384")),
-            ("\u{feff}\"path\",\"size\",\"SHA3-256\"\n", Some("SHA3-256")),
+            ("path,size,ripemd160_hash\r\n", Some("ripemd160_hash")),
+            ("\u{feff}\"path\",\"size\",\"SHA3-384\"\n", Some("SHA3-384")),
             ("path,size,md5\n", None),
             ("path,size\n", None),
         ] {

@@ -138,14 +138,15 @@ pub fn refuse_audit() -> Result<(), Hinted> {
 pub fn refuse_other_name(program: &OsStr) -> anyhow::Result<()> {
     let name = Path::new(program).file_name().unwrap_or_default();
     let algorithm = match name.to_str() {
-        Some(name @ ("cksum" | "sum" | "sha384sum" | "b2sum")) => {
+        Some(name @ ("cksum" | "sum")) => {
             let words = format!("called as {name}, whose algorithms lanesum does not have");
             return Err(Usage(words).into());
         }
         Some("xxhsum") => "xxh64",
         Some(name) => match name.strip_suffix("sum") {
+            Some("b2") => "blake2b",
             Some("b3") => "blake3",
-            Some(sha @ ("sha1" | "sha224" | "sha256" | "sha512")) => sha,
+            Some(sha @ ("sha1" | "sha224" | "sha256" | "sha384" | "sha512")) => sha,
             _ => return Ok(()),
         },
         None => return Ok(()),

@@ -178,7 +178,7 @@ pub fn of_bag(error: &BagError, folder: &Path) -> Option<String> {
         BagError::NotABag => return Some(format!("lanesum bag create {}", value(folder))),
         BagError::HalfDone => return Some(format!("lanesum bag create {}", value(folder))),
         BagError::Busy => "wait until it ends",
-        BagError::Algorithm(_) => "use md5, sha1, sha224, sha256 or sha512",
+        BagError::Algorithm(_) => "use md5, sha1, sha224, sha256, sha384 or sha512",
         BagError::Encoding => "convert them to UTF-8, and say so in bagit.txt",
         BagError::InTheWay(_) => "move it elsewhere",
         BagError::NoManifest => {

@@ -92,6 +92,14 @@ algorithms! {
         digest_len: 32,
         untagged_in: UntaggedIn::WithoutKey,
     }
+    /// SHA-384, FIPS 180-4: 48 bytes. OpenSSL 3 calls it `SHA2-384`.
+    Sha384 {
+        name: "sha384",
+        tag: "SHA384",
+        other_tags: &["SHA2-384"],
+        digest_len: 48,
+        untagged_in: UntaggedIn::WithoutKey,
+    }
     /// SHA-512, FIPS 180-4: 64 bytes. OpenSSL 3 calls it `SHA2-512`.
     Sha512 {
         name: "sha512",
@@ -103,11 +111,34 @@ algorithms! {
     /// BLAKE3 with its default output of 32 bytes. With a key it uses the keyed mode.
     Blake3 {
         name: "blake3",
+        aliases: &["b3"],
         tag: "BLAKE3",
         digest_len: 32,
         key: TakesKey::Optional(32),
         untagged_in: UntaggedIn::WithKey,
     }
+    /// BLAKE2b with its longest output, RFC 7693: 64 bytes. `b2sum` writes its tag, and OpenSSL and
+    /// RHash the others.
+    Blake2b {
+        name: "blake2b",
+        aliases: &["b2"],
+        tag: "BLAKE2b",
+        other_tags: &["BLAKE2B-512", "BLAKE2b512", "BLAKE2B"],
+        digest_len: 64,
+    }
+    /// SHA-512/256, FIPS 180-4: 32 bytes. The tags are those of OpenBSD, FreeBSD and OpenSSL.
+    Sha512_256 {
+        name: "sha512-256",
+        tag: "SHA512/256",
+        other_tags: &["SHA512t256", "SHA2-512/256", "SHA512-256"],
+        digest_len: 32,
+    }
+    /// SHA3-256, FIPS 202: 32 bytes.
+    Sha3_256 { name: "sha3-256", tag: "SHA3-256", digest_len: 32 }
+    /// SHA3-512, FIPS 202: 64 bytes.
+    Sha3_512 { name: "sha3-512", tag: "SHA3-512", digest_len: 64 }
+    /// The content hash of Dropbox: the SHA-256 of the joined SHA-256s of blocks of 4 MiB.
+    Dropbox { name: "dropbox", tag: "DROPBOX", digest_len: 32 }
     /// XXH3 of 128 bits, in the canonical (big-endian) form that `xxhsum -H2` prints: 16 bytes.
     Xxh128 { name: "xxh128", aliases: &["xxh3"], tag: "XXH128", digest_len: 16 }
     /// XXH3 of 64 bits, as `xxhsum -H3` prints it: 8 bytes.
@@ -173,7 +204,7 @@ pub(crate) const LONGEST_DIGEST: usize = {
 
 /// Returns the letters and digits of a name in lower case.
 fn letters_of(name: &str) -> impl Iterator<Item = u8> {
-    name.bytes().filter(|byte| !b"-_ ".contains(byte)).map(|byte| byte.to_ascii_lowercase())
+    name.bytes().filter(|byte| !b"-_/ ".contains(byte)).map(|byte| byte.to_ascii_lowercase())
 }
 
 impl Algorithm {
@@ -264,8 +295,15 @@ impl Algorithm {
     }
 
     /// Returns the algorithm that other programs call so: a name, alias or tag in any case, with or
-    /// without dashes, as `SHA-256` and `xxh3_64`.
-    pub(crate) fn called(name: &str) -> Option<Self> {
+    /// without dashes.
+    ///
+    /// ```
+    /// # use lanesum_list::Algorithm;
+    /// assert_eq!(Algorithm::called("SHA-256"), Some(Algorithm::Sha256));
+    /// assert_eq!(Algorithm::called("sha3_256"), Some(Algorithm::Sha3_256));
+    /// ```
+    #[must_use]
+    pub fn called(name: &str) -> Option<Self> {
         let names = |it: Self| it.aliases().iter().copied().chain([it.name()]).chain(it.tags());
         Self::ALL
             .into_iter()
@@ -346,14 +384,15 @@ mod tests {
         for algorithm in Algorithm::ALL {
             let called = [algorithm.name()].into_iter().chain(algorithm.aliases().iter().copied());
             names.extend(called.map(str::to_ascii_lowercase));
-            tags.extend(algorithm.tags().map(str::to_ascii_lowercase));
+            tags.extend(algorithm.tags());
             assert!((1..=LONGEST_DIGEST).contains(&algorithm.digest_len()), "{algorithm}");
             // A tag must not contain a blank, which ends it, or a parenthesis, which starts the
             // file name.
             let is_word = |byte: u8| byte.is_ascii_alphanumeric() || b"-/_".contains(&byte);
-            assert!(names.iter().chain(&tags).all(|name| name.bytes().all(is_word)), "{algorithm}");
+            let mut words = names.iter().map(|name| &**name).chain(tags.iter().copied());
+            assert!(words.all(|name| name.bytes().all(is_word)), "{algorithm}");
         }
-        for mut all in [names, tags] {
+        for mut all in [names, tags.into_iter().map(str::to_owned).collect()] {
             assert!(all.iter().all(|name| !name.is_empty()), "{all:?}");
             all.sort_unstable();
             assert!(all.is_sorted_by(|a, b| a < b), "{all:?}");

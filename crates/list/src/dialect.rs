@@ -173,8 +173,8 @@ impl Dialect {
     ///
     /// ```
     /// # use lanesum_list::{Algorithm, Dialect};
-    /// let others: Vec<_> = Dialect::any().mistaken_for(Algorithm::Sha256).collect();
-    /// assert_eq!(others, [Algorithm::Blake3]);
+    /// let others: Vec<_> = Dialect::any().mistaken_for(Algorithm::Md5).collect();
+    /// assert_eq!(others, [Algorithm::Xxh128, Algorithm::Siphash24Wide, Algorithm::Siphash13Wide]);
     /// ```
     pub fn mistaken_for(&self, algorithm: Algorithm) -> impl Iterator<Item = Algorithm> {
         self.tagged

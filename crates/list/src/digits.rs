@@ -14,9 +14,10 @@ const ROOM: usize = LONGEST_DIGEST + 2;
 
 /// Parses the digits of a digest. Returns `None` if they are invalid.
 ///
-/// The two encodings cannot be confused. No digest length is a multiple of three, so base64 ends in
-/// the required `=`, which is not a hexadecimal digit. rclone writes the URL-safe alphabet. Both
-/// alphabets are read, because no character has different values in them.
+/// The two encodings cannot be confused. Base64 ends in the required `=`, which is not a
+/// hexadecimal digit, if the length of the digest is not a multiple of three. That of SHA-384 is
+/// one: there, hexadecimal digits alone are not read as base64. rclone writes the URL-safe
+/// alphabet. Both alphabets are read, because no character has different values in them.
 pub(crate) fn read(algorithm: Algorithm, digits: &[u8], base64: bool) -> Option<Digest> {
     let length = algorithm.digest_len();
     if digits.len() == 2 * length
@@ -24,7 +25,8 @@ pub(crate) fn read(algorithm: Algorithm, digits: &[u8], base64: bool) -> Option<
     {
         return Some(digest);
     }
-    if !base64 || digits.len() != length.div_ceil(3) * 4 {
+    if !base64 || digits.len() != length.div_ceil(3) * 4 || digits.iter().all(u8::is_ascii_hexdigit)
+    {
         return None;
     }
     let mut bytes = [0; ROOM];
@@ -134,10 +136,14 @@ mod tests {
             let mut base64 = [0; 88];
             let length = BASE64.encode_slice(&bytes, &mut base64).unwrap();
             let base64 = &base64[..length];
-            assert!(base64.ends_with(b"="), "{algorithm} could be taken for hexadecimal");
+            let may_be_hex = base64.iter().all(u8::is_ascii_hexdigit);
+            assert!(!may_be_hex, "{algorithm} could be taken for hexadecimal");
             assert_eq!(read(algorithm, base64, true), Digest::new(algorithm, &bytes));
             let of_urls = URL_SAFE.encode(&bytes);
             assert_eq!(read(algorithm, of_urls.as_bytes(), true), Digest::new(algorithm, &bytes));
+            // As many digits as a SHA-256 are no SHA-384.
+            let hex = vec![b'0'; length];
+            assert!(read(algorithm, &hex, true).is_none_or(|it| it.to_string().len() == length));
         }
     }
 }

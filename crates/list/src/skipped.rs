@@ -95,9 +95,11 @@ fn has_base64(
     if 2 * digest < MANY && !seen.iter().any(|it| it.digest_len() == digest) {
         return false;
     }
-    // No digest has a multiple of three bytes.
-    let padding = 3 - digest % 3;
+    let padding = (3 - digest % 3) % 3;
     let expected = base64::encoded_len(digest, true).unwrap_or(usize::MAX);
+    if padding == 0 {
+        return is_with_others(expected) && has_bare_base64(text, expected);
+    }
     let is_digit = |byte: &u8| byte.is_ascii_alphanumeric() || b"+/-_".contains(byte);
     let ends = memchr::memchr_iter(b'=', text).filter(|&at| at == 0 || text[at - 1] != b'=');
     ends.into_iter().any(|at| {
@@ -108,6 +110,15 @@ fn has_base64(
         let is_begin = begin == 0 || !text[begin - 1].is_ascii_alphanumeric();
         is_begin && is_with_others(expected) && text[begin..at].iter().all(is_digit)
     })
+}
+
+/// Returns whether that many base64 digits without padding stand in a row, as those of SHA-384.
+/// Text rarely has capital letters, small letters and digits without a blank among so many.
+fn has_bare_base64(text: &[u8], expected: usize) -> bool {
+    let is_digit = |byte: &u8| byte.is_ascii_alphanumeric() || b"+/".contains(byte);
+    let kinds = [u8::is_ascii_uppercase, u8::is_ascii_lowercase, u8::is_ascii_digit];
+    let mut runs = text.split(|byte| !is_digit(byte)).filter(|run| run.len() == expected);
+    runs.any(|run| kinds.iter().all(|is| run.iter().any(is)))
 }
 
 #[cfg(test)]
@@ -135,6 +146,8 @@ mod tests {
             "name 1B2M2Y8AsgTpgAmY7PhCfg==".to_owned(),
             "1B2M2Y8AsgTpgAmY7PhCfg== name".to_owned(),
             "sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU= name".to_owned(),
+            "name sha384-OLBgp1GsljhM2TJ+sbHjaiH9txEUvgdDTAzHv2P24donTt6/529l+9Ua0vFImLlb"
+                .to_owned(),
         ] {
             assert!(has_digest(line.as_bytes(), Algorithms::NONE), "{line:?}");
         }

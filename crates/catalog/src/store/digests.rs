@@ -20,6 +20,12 @@ const BITS: &[(u8, Algorithm)] = &[
     (10, Algorithm::Crc32c),
     (11, Algorithm::Crc32),
     (12, Algorithm::Crc64Nvme),
+    (13, Algorithm::Sha384),
+    (14, Algorithm::Sha512_256),
+    (15, Algorithm::Blake2b),
+    (16, Algorithm::Sha3_256),
+    (17, Algorithm::Sha3_512),
+    (18, Algorithm::Dropbox),
 ];
 
 /// Returns the number of a set.

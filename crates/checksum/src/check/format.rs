@@ -150,7 +150,7 @@ impl<'a> Manifest<'a> {
         let name = path.file_name()?.to_str()?;
         let name = name.strip_prefix("tag").unwrap_or(name);
         let algorithm = name.strip_prefix("manifest-")?.strip_suffix(".txt")?;
-        Some(Self { folder: path.parent()?, algorithm: algorithm.parse().ok() })
+        Some(Self { folder: path.parent()?, algorithm: Algorithm::called(algorithm) })
     }
 
     /// Returns whether `bagit.txt`, which every bag has, is next to the list.

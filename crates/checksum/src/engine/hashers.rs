@@ -8,10 +8,12 @@ use crc_fast::CrcAlgorithm;
 use lanesum_blockhash::{BlockHash, Hasher as BlockHasher};
 use lanesum_list::Digests;
 use lanesum_siphash::{SipHash13, SipHash24, SipHasher, SipHasher128};
+use sha3::{Sha3_256, Sha3_512};
 use xxhash_rust::xxh3::Xxh3;
 use xxhash_rust::xxh32::Xxh32;
 use xxhash_rust::xxh64::Xxh64;
 
+use super::dropbox::ContentHash;
 use super::lanes::with_hash;
 use super::midstate::Midstate;
 use super::subtrees::Subtrees;
@@ -112,6 +114,15 @@ fn hasher(
             let update = |state: &mut blake3::Hasher, bytes: &[u8]| _ = state.update(bytes);
             Some(by(blake3::Hasher::new_keyed(key), update, |state| *state.finalize().as_bytes()))
         }
+        Algorithm::Blake2b => {
+            let update = |state: &mut blake2b_simd::State, bytes: &[u8]| _ = state.update(bytes);
+            Some(by(blake2b_simd::State::new(), update, |state| *state.finalize().as_array()))
+        }
+        Algorithm::Sha3_256 => Some(sha3::<Sha3_256>()),
+        Algorithm::Sha3_512 => Some(sha3::<Sha3_512>()),
+        Algorithm::Dropbox => {
+            Some(by(ContentHash::default(), ContentHash::update, ContentHash::finalize))
+        }
         Algorithm::Xxh128 => {
             Some(by(Xxh3::new(), Xxh3::update, |state| state.digest128().to_be_bytes()))
         }
@@ -188,6 +199,10 @@ fn crc64_behind(state: &[u8]) -> Option<crc_fast::Digest> {
 
 fn save_crc64(crc: &crc_fast::Digest) -> Option<Vec<u8>> {
     Some(crc.finalize().to_be_bytes().into())
+}
+
+fn sha3<H: sha3::Digest + Send + 'static>() -> Box<dyn Hasher> {
+    by(H::new(), |state: &mut H, bytes: &[u8]| state.update(bytes), H::finalize)
 }
 
 fn siphash<const C: usize, const D: usize>(state: SipHasher<C, D>) -> Box<dyn Hasher> {
@@ -270,18 +285,36 @@ mod tests {
 
     /// Published digests of "abc": RFC 1321 and the examples of FIPS 180-4. The test vectors of
     /// BLAKE3 have other inputs, so the rest is from `b3sum`, `xxhsum -H2`, `-H3`, `-H1` and `-H0`,
-    /// `cksum -a crc32c` (the polynomial of RFC 3720) and `rhash --crc32`.
-    const ABC: [(Algorithm, &str); 12] = [
+    /// `cksum -a crc32c` (the polynomial of RFC 3720), `rhash --crc32`, and Python's hashlib.
+    const ABC: [(Algorithm, &str); 18] = [
         (Algorithm::Md5, "900150983cd24fb0d6963f7d28e17f72"),
         (Algorithm::Sha1, "a9993e364706816aba3e25717850c26c9cd0d89d"),
         (Algorithm::Sha224, "23097d223405d8228642a477bda255b32aadbce4bda0b3f7e36c9da7"),
         (Algorithm::Sha256, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),
+        (
+            Algorithm::Sha384,
+            "cb00753f45a35e8bb5a03d699ac65007272c32ab0eded1631a8b605a43ff5bed\
+             8086072ba1e7cc2358baeca134c825a7",
+        ),
         (
             Algorithm::Sha512,
             "ddaf35a193617abacc417349ae20413112e6fa4e89a97ea20a9eeee64b55d39a\
              2192992a274fc1a836ba3c23a3feebbd454d4423643ce80e2a9ac94fa54ca49f",
         ),
         (Algorithm::Blake3, "6437b3ac38465133ffb63b75273a8db548c558465d79db03fd359c6cd5bd9d85"),
+        (
+            Algorithm::Blake2b,
+            "ba80a53f981c4d0d6a2797b69f12f6e94c212f14685ac4b74b12bb6fdbffa2d1\
+             7d87c5392aab792dc252d5de4533cc9518d38aa8dbf1925ab92386edd4009923",
+        ),
+        (Algorithm::Sha512_256, "53048e2681941ef99b2e29b76b4c7dabe4c2d0c634fc6d46e0e2f13107e7af23"),
+        (Algorithm::Sha3_256, "3a985da74fe225b2045c172d6bd390bd855f086e3e9d525b46bfe24511431532"),
+        (
+            Algorithm::Sha3_512,
+            "b751850b1a57168a5693cd924b6b096e08f621827444f70d884f5d0240d2712e\
+             10e116e9192af3c91a7ec57647e3934057340b4cf408d5a56592f8274eec53f0",
+        ),
+        (Algorithm::Dropbox, "4f8b42c22dd3729b519ba6f68d2da7cc5b2d606d05daed5ad5128cc03e6c6358"),
         (Algorithm::Xxh128, "06b05ab6733a618578af5f94892f3950"),
         (Algorithm::Xxh3_64, "78af5f94892f3950"),
         (Algorithm::Xxh64, "44bc2cf5ad770999"),

@@ -19,11 +19,18 @@ use super::stream::FileStream;
 use crate::{Algorithm, Algorithms, Digest};
 
 /// The number of algorithms with lanes.
-pub(super) const FUNCTIONS: usize = 5;
+pub(super) const FUNCTIONS: usize = 7;
 
 /// The algorithms with lanes.
-pub(super) const IN_LANES: [Algorithm; FUNCTIONS] =
-    [Algorithm::Md5, Algorithm::Sha1, Algorithm::Sha224, Algorithm::Sha256, Algorithm::Sha512];
+pub(super) const IN_LANES: [Algorithm; FUNCTIONS] = [
+    Algorithm::Md5,
+    Algorithm::Sha1,
+    Algorithm::Sha224,
+    Algorithm::Sha256,
+    Algorithm::Sha384,
+    Algorithm::Sha512,
+    Algorithm::Sha512_256,
+];
 
 /// Returns the algorithms of a set that have lanes.
 pub(super) fn in_lanes(algorithms: Algorithms) -> Algorithms {
@@ -38,7 +45,9 @@ macro_rules! with_hash {
             Algorithm::Sha1 => Some($function::<lanesum_sha1::Sha1Hash $(, $other)?>($($argument),*)),
             Algorithm::Sha224 => Some($function::<lanesum_sha2::Sha224Hash $(, $other)?>($($argument),*)),
             Algorithm::Sha256 => Some($function::<lanesum_sha2::Sha256Hash $(, $other)?>($($argument),*)),
+            Algorithm::Sha384 => Some($function::<lanesum_sha2::Sha384Hash $(, $other)?>($($argument),*)),
             Algorithm::Sha512 => Some($function::<lanesum_sha2::Sha512Hash $(, $other)?>($($argument),*)),
+            Algorithm::Sha512_256 => Some($function::<lanesum_sha2::Sha512_256Hash $(, $other)?>($($argument),*)),
             _ => None,
         }
     };

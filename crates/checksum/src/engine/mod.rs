@@ -47,6 +47,7 @@ mod bytes;
 mod core;
 mod descriptors;
 mod devices;
+mod dropbox;
 mod hashers;
 mod lanes;
 mod look;

@@ -77,8 +77,8 @@ pub struct Validate {
 pub struct Create {
     /// Write a manifest for each of these algorithms.
     ///
-    /// The algorithms are md5, sha1, sha224, sha256 and sha512. Separate several with commas, or
-    /// repeat -a. All are computed in one read.
+    /// The algorithms are md5, sha1, sha224, sha256, sha384 and sha512. Separate several with
+    /// commas, or repeat -a. All are computed in one read.
     #[arg(
         short,
         long = "algorithm",

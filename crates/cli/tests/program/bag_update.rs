@@ -141,16 +141,16 @@ fn unknown_manifest_is_refused_or_removed() {
 #[test]
 fn unverifiable_files_need_accept() {
     let folder = bag("-a md5");
-    fs::rename(folder.path("b/manifest-md5.txt"), folder.path("b/manifest-sha3256.txt")).unwrap();
+    fs::rename(folder.path("b/manifest-md5.txt"), folder.path("b/manifest-ripemd160.txt")).unwrap();
     fs::remove_file(folder.path("b/tagmanifest-md5.txt")).unwrap();
-    let before = folder.read("b/manifest-sha3256.txt");
+    let before = folder.read("b/manifest-ripemd160.txt");
     let run = folder.run("bag update -a sha256 b");
-    let told = "b/manifest-sha3256.txt: would be removed, but lanesum cannot check files against it; check them with another program, then use --accept\n";
+    let told = "b/manifest-ripemd160.txt: would be removed, but lanesum cannot check files against it; check them with another program, then use --accept\n";
     assert_eq!((run.status.code(), text(&run.stdout)), (Some(1), told.to_owned()));
-    assert_eq!(folder.read("b/manifest-sha3256.txt"), before);
+    assert_eq!(folder.read("b/manifest-ripemd160.txt"), before);
     let run = folder.run("bag update -a sha256 --accept b");
     assert_eq!(run.status.code(), Some(0), "{}", text(&run.stderr));
-    assert!(!exists(folder.path("b/manifest-sha3256.txt")));
+    assert!(!exists(folder.path("b/manifest-ripemd160.txt")));
     assert_eq!(validate(&folder, 0).0, "");
 }
 

@@ -64,6 +64,27 @@ fn fails(folder: &Folder, errors: &str) {
     assert_eq!(found, format!("{errors}b: NOT VALID: {count} error{plural}\n"));
 }
 
+/// The names are those of RFC 8493, with letters and digits alone, or those of Python's hashlib.
+#[test]
+fn manifests_of_new_algorithms_are_checked() {
+    for (algorithm, manifest) in [
+        ("sha384", "manifest-sha384.txt"),
+        ("sha3-256", "manifest-sha3256.txt"),
+        ("sha3-512", "manifest-sha3_512.txt"),
+        ("blake2b", "manifest-blake2b.txt"),
+    ] {
+        let folder = Folder::of(&["b/data/a"]);
+        folder.write("b/bagit.txt", "BagIt-Version: 1.0\nTag-File-Character-Encoding: UTF-8\n");
+        let list = folder.run(&format!("-a {algorithm} --untagged b/data/a")).stdout;
+        folder.write(&format!("b/{manifest}"), text(&list).replace("b/data", "data"));
+        assert_eq!(folder.run("bag validate b").status.code(), Some(0), "{manifest}");
+        assert_eq!(folder.run(&format!("check b/{manifest}")).status.code(), Some(0), "{manifest}");
+        folder.write("b/data/a", "A");
+        assert_eq!(folder.run("bag validate b").status.code(), Some(1), "{manifest}");
+        assert_eq!(folder.run(&format!("check b/{manifest}")).status.code(), Some(1), "{manifest}");
+    }
+}
+
 #[test]
 fn valid_bag_passes() {
     let folder = bag();

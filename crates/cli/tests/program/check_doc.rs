@@ -86,7 +86,7 @@ fn rows() -> Vec<Row> {
     let blake3 = format!("{}  a\n", blake3::hash(b"abc"));
     // BLAKE2b of `abc`, from RFC 7693, Appendix A.
     let blake2b = "ba80a53f981c4d0d6a2797b69f12f6e94c212f14685ac4b74b12bb6fdbffa2d1\
-                   7d87c5392aab792dc252d5de4533cc9518d38aa8dbc4925ab92386edd4009923";
+                   7d87c5392aab792dc252d5de4533cc9518d38aa8dbf1925ab92386edd4009923";
     let utf16: Vec<u8> = both.encode_utf16().flat_map(u16::to_le_bytes).collect();
     vec![
         row("unchanged files", &*both, "list")
@@ -174,16 +174,17 @@ fn rows() -> Vec<Row> {
         row("untagged lines of BLAKE3", &*blake3, "list")
             .prints("a: FAILED")
             .says(
-                "list: no untagged line matches as sha256\nhint: if the lines are blake3: -a blake3",
+                "list: no untagged line matches as sha256\nhint: if the lines are blake3: -a blake3 (or sha512-256, sha3-256, dropbox)",
             )
             .is(1),
         row("the same", &*blake3, "-a blake3 list").prints("a: OK"),
         row("lines of b2sum", format!("{blake2b}  a\n"), "list")
             .prints("a: FAILED")
             .says(
-                "list: no untagged line matches as sha512\nhint: if the lines are BLAKE2b, check them with b2sum",
+                "list: no untagged line matches as sha512\nhint: if the lines are blake2b: -a blake2b (or sha3-512)",
             )
             .is(1),
+        row("the same lines", format!("{blake2b}  a\n"), "-a blake2b list").prints("a: OK"),
         row("UTF-16 without a byte order mark", utf16, "list")
             .says("list: looks like UTF-16, not UTF-8\nhint: iconv -f UTF-16LE -t UTF-8 <list | lanesum check")
             .is(1),
@@ -240,10 +241,10 @@ fn rows() -> Vec<Row> {
             .prints("a: size OK, not checked")
             .says("list: not checked: 1 file has a size, but no digest")
             .is(1),
-        row("CSV with sizes, and digests of an unknown algorithm", "path,size,sha384\na,3,00\n", "list")
+        row("CSV with sizes, and digests of an unknown algorithm", "path,size,sha3-384\na,3,00\n", "list")
             .prints("a: size OK, not checked")
             .says(
-                "list: not checked: 1 file has a size, but no digest that lanesum computes (sha384 is unknown)",
+                "list: not checked: 1 file has a size, but no digest that lanesum computes (sha3-384 is unknown)",
             )
             .is(1),
         row(

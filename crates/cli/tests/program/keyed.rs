@@ -169,7 +169,7 @@ fn untagged_lines_are_told_by_their_digits() {
         let run = folder.run("check --status --key-file short list");
         assert_eq!(run.status.success(), told, "{algorithm}");
         let run = folder.run("check --key-file short list");
-        let remedy = format!("if the lines are {algorithm}: -a {algorithm}\n");
+        let remedy = format!("if the lines are {algorithm}: -a {algorithm}");
         assert_eq!(!text(&run.stderr).contains(&remedy), told, "{algorithm}");
         let run = folder.run(&format!("check --status -a {algorithm} --key-file short list"));
         expect(&run, 0, "", "");

@@ -278,15 +278,32 @@ fn overlong_line_is_not_a_checksum_line() {
 }
 
 /// Those that take no key.
-const ALGORITHMS: [&str; 12] = [
-    "md5", "sha1", "sha224", "sha256", "sha512", "blake3", "xxh128", "xxh3-64", "xxh64", "xxh32",
-    "crc32c", "crc32",
+const ALGORITHMS: [&str; 19] = [
+    "md5",
+    "sha1",
+    "sha224",
+    "sha256",
+    "sha384",
+    "sha512",
+    "blake3",
+    "blake2b",
+    "sha512-256",
+    "sha3-256",
+    "sha3-512",
+    "dropbox",
+    "xxh128",
+    "xxh3-64",
+    "xxh64",
+    "xxh32",
+    "crc32c",
+    "crc32",
+    "crc64nvme",
 ];
 
 #[test]
 fn a_list_of_all_algorithms_is_read_back() {
     let folder = folder();
-    let all = "md5,sha1,sha224,sha256,sha512,blake3,xxh3,xxh3-64,xxh64,xxh32,crc32c,crc32";
+    let all = ALGORITHMS.join(",");
     let list = folder.run(&format!("-a {all} a b")).stdout;
     let (code, stdout, messages) = check(&folder, "--strict", &list);
     let expected =
@@ -302,7 +319,7 @@ fn untagged_lines_are_of_the_algorithm_that_is_named_or_that_their_length_tells(
     let folder = folder();
     let list = |algorithm| folder.run(&format!("-a {algorithm} --untagged a b")).stdout;
     let ok = |args: &str, list: Vec<u8>| check(&folder, args, list).0 == Some(0);
-    for algorithm in ["md5", "sha1", "sha224", "sha256", "sha512", "xxh64", "crc32c"] {
+    for algorithm in ["md5", "sha1", "sha224", "sha256", "sha384", "sha512", "xxh64", "crc32c"] {
         assert!(ok("--strict", list(algorithm)), "{algorithm}");
     }
     for algorithm in ALGORITHMS {
@@ -337,16 +354,22 @@ fn a_list_of_any_algorithm_is_checked_without_saying_which() {
 fn ambiguous_untagged_lines_give_a_hint() {
     let folder = folder();
     let list = |algorithm| folder.run(&format!("-a {algorithm} --untagged a b")).stdout;
-    let told = |taken_for, is| {
+    let told = |taken_for, is, others| {
         format!(
             "lanesum: list: no untagged line matches as {taken_for}\n\
-             hint: {}if the lines are {is}: -a {is}\n",
-            if is == "crc64nvme" { "if the lines are xxh3-64: -a xxh3-64; " } else { "" }
+             hint: if the lines are {is}: -a {is}{others}\n"
         )
     };
-    for (taken_for, is) in [("sha256", "blake3"), ("md5", "xxh128"), ("xxh64", "crc64nvme")] {
+    let (of_256, of_512) = (" (or sha512-256, sha3-256, dropbox)", " (or sha3-512)");
+    for (taken_for, is, first, others) in [
+        ("sha256", "blake3", "blake3", of_256),
+        ("sha256", "dropbox", "blake3", of_256),
+        ("sha512", "blake2b", "blake2b", of_512),
+        ("md5", "xxh128", "xxh128", ""),
+        ("xxh64", "crc64nvme", "xxh3-64", " (or crc64nvme)"),
+    ] {
         let (code, _, messages) = check(&folder, "", list(is));
-        assert_eq!((code, messages), (Some(1), told(taken_for, is)));
+        assert_eq!((code, messages), (Some(1), told(taken_for, first, others)));
         assert_eq!(check(&folder, &format!("-a {is}"), list(is)).2, "");
         assert_eq!(check(&folder, "--status", list(is)).2, "");
         // One that matches settles it, and so does whoever says which it is.
@@ -354,15 +377,9 @@ fn ambiguous_untagged_lines_give_a_hint() {
         assert_eq!(check(&folder, "", one).2, "");
         assert_eq!(check(&folder, &format!("-a {taken_for}"), list(is)).2, "");
     }
-    // Two others have as many digits.
-    let (_, _, messages) = check(&folder, "--quiet", list("xxh32"));
-    assert!(
-        messages.contains("if the lines are xxh32: -a xxh32; if the lines are crc32: -a crc32"),
-        "{messages}"
-    );
     let both = [list("xxh128"), list("blake3")].concat();
     let (_, _, messages) = check(&folder, "--quiet", both);
-    assert_eq!(messages, told("md5", "xxh128") + &told("sha256", "blake3"));
+    assert_eq!(messages, told("md5", "xxh128", "") + &told("sha256", "blake3", of_256));
     // Lines that name theirs, and digits that only one algorithm has.
     folder.write("other", "other");
     let wrong = folder.run("-a xxh3,md5,sha256 --tag other").stdout;
@@ -396,7 +413,7 @@ fn an_empty_file_does_not_tell_what_lines_are_of() {
     assert_eq!(code, Some(1));
     assert!(stdout.contains("empty: OK"), "{stdout}");
     assert!(
-        messages.contains("matches as crc32c") && messages.contains("-a crc32\n"),
+        messages.contains("matches as crc32c") && messages.contains("(or crc32)\n"),
         "{messages}"
     );
 }

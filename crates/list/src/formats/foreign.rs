@@ -4,8 +4,8 @@ use super::line::{is_blank, skip_blanks, without_return};
 use super::tag;
 use crate::digits;
 
-/// Algorithms that are identified by their number of hexadecimal digits only.
-const BY_DIGITS: [(usize, &str); 2] = [(48, "Tiger"), (96, "SHA-384")];
+/// The algorithms that their number of hexadecimal digits alone identifies.
+const BY_DIGITS: [(usize, &str); 2] = [(48, "Tiger"), (80, "RIPEMD-320")];
 
 /// The length of the longest tag in bytes, about that of `BLAKE2SP-256` or `SHAKE128/256`.
 const LONGEST_TAG: usize = 14;
@@ -27,7 +27,7 @@ pub(super) fn by_digits(text: &[u8]) -> Option<&'static str> {
 
 /// The widths in characters of digests in lists of rclone: in hexadecimal, from 8 for CRC-32 on,
 /// and in base64.
-const WIDTHS: [usize; 11] = [8, 12, 16, 24, 28, 32, 40, 44, 64, 88, 128];
+const WIDTHS: [usize; 12] = [8, 12, 16, 24, 28, 32, 40, 44, 64, 88, 96, 128];
 
 /// The width of an MD5 digest. Any line may start with fewer blanks.
 const MD5_DIGITS: usize = 32;
@@ -70,13 +70,13 @@ mod tests {
     fn lines_with_unsupported_algorithms_are_recognized() {
         let tiger = "3293ac630c13f0245f92bbb1766e16167a4e58492dde73f3";
         for (line, name) in [
-            ("BLAKE2b (a) = ba80a53f981c4d0d", "BLAKE2b"),
-            ("BLAKE2B-512(a b)= ba80a53f981c4d0d", "BLAKE2B-512"),
-            ("SHA3-256 (a) = 3a985da74fe225b2", "SHA3-256"),
+            ("BLAKE2s (a) = ba80a53f981c4d0d", "BLAKE2s"),
+            ("BLAKE2S-256(a b)= ba80a53f981c4d0d", "BLAKE2S-256"),
+            ("SHA3-224 (a) = 3a985da74fe225b2", "SHA3-224"),
             ("SM3 (a) = ZsfwRifqWGU=", "SM3"),
             (&format!("TIGER (a) = {tiger}"), "TIGER"),
             (&format!("{tiger}  a"), "Tiger"),
-            (&format!("{tiger}{tiger}  a"), "SHA-384"),
+            (&format!("{}  a", "0".repeat(80)), "RIPEMD-320"),
         ] {
             assert_eq!(algorithm(line.as_bytes()), Some(name), "{line}");
         }
@@ -121,8 +121,8 @@ mod tests {
             "see (the manual) = page 5",
             "f (x) = 12345678",
             "see (there) = page12345",
-            "BLAKE2b (a) = ba80",
-            "BLAKE2b (a)",
+            "BLAKE2s (a) = ba80",
+            "BLAKE2s (a)",
             "a long sentence (with) = 0123456789",
             tiger,
             &format!("{tiger} "),

@@ -220,7 +220,7 @@ mod tests {
 
     #[test]
     fn the_dialect_limits_the_algorithms() {
-        use Algorithm::{Blake3, Crc32c, Md5, Sha1, Sha224, Sha256, Sha512, Xxh64};
+        use Algorithm::{Blake3, Crc32c, Md5, Sha1, Sha224, Sha256, Sha384, Sha512, Xxh64};
         let lengths = [
             (8, Crc32c),
             (16, Xxh64),
@@ -228,6 +228,7 @@ mod tests {
             (40, Sha1),
             (56, Sha224),
             (64, Sha256),
+            (96, Sha384),
             (128, Sha512),
         ];
         for digits in 0..200 {

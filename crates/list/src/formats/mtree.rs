@@ -274,7 +274,8 @@ fn encode(out: &mut Vec<u8>, name: &[u8]) {
 
 /// The algorithms whose keywords the programs know.
 fn known() -> Algorithms {
-    [Algorithm::Md5, Algorithm::Sha1, Algorithm::Sha256, Algorithm::Sha512].into_iter().collect()
+    use Algorithm::{Md5, Sha1, Sha256, Sha384, Sha512};
+    [Md5, Sha1, Sha256, Sha384, Sha512].into_iter().collect()
 }
 
 impl Format for Mtree {

@@ -33,7 +33,7 @@ pub fn side_file(name: &[u8]) -> Option<(&[u8], Algorithm)> {
     let dot = memchr::memrchr(b'.', name)?;
     let word = str::from_utf8(&name[dot + 1..]).ok()?.to_ascii_lowercase();
     let word = word.strip_suffix("sum").unwrap_or(&word);
-    let algorithm = if word == "b3" { Algorithm::Blake3 } else { word.parse().ok()? };
+    let algorithm = word.parse().ok()?;
     let stem = &name[..dot];
     (!stem.is_empty() && !stem.ends_with(b"/")).then_some((stem, algorithm))
 }
@@ -149,6 +149,8 @@ mod tests {
             ("a.md5", Some(("a", Algorithm::Md5))),
             ("a.b.sha512", Some(("a.b", Algorithm::Sha512))),
             ("a.b3", Some(("a", Algorithm::Blake3))),
+            ("a.b2sum", Some(("a", Algorithm::Blake2b))),
+            ("a.sha3-256", Some(("a", Algorithm::Sha3_256))),
             ("a.sha1.txt", Some(("a", Algorithm::Sha1))),
             ("a.sha256sum", Some(("a", Algorithm::Sha256))),
             ("a.txt", None),

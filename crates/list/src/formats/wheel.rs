@@ -68,7 +68,8 @@ impl Wheel {
 impl Format for Wheel {
     fn can_hold(&self, algorithms: Algorithms) -> Result<(), CannotHold> {
         // The specification forbids MD5 and SHA-1, and other programs know hashlib's names.
-        let known = [Algorithm::Sha224, Algorithm::Sha256, Algorithm::Sha512].into_iter().collect();
+        use Algorithm::{Blake2b, Sha224, Sha256, Sha384, Sha512};
+        let known = [Sha224, Sha256, Sha384, Sha512, Blake2b].into_iter().collect();
         cannot::one_of(NAME, algorithms, known)
     }
 
