@@ -74,7 +74,7 @@ test-aarch64:
 	then echo 'aarch64 not checked: rustup target add $(AARCH64)'; \
 	elif ! command -v aarch64-linux-gnu-gcc >/dev/null; \
 	then echo 'aarch64 not checked: blake3 needs a compiler for it, aarch64-linux-gnu-gcc'; \
-	else $(CARGO) clippy --locked --target $(AARCH64) -p lanesum-lanes -p lanesum-blockhash -p lanesum-md5 \
+	else $(CARGO) clippy --locked --target $(AARCH64) -p lanesum-lanes -p lanesum-blockhash -p lanesum-md5 -p lanesum-sha1 \
 		-p lanesum-sha1 -p lanesum-sha2 -p lanesum-siphash \
 		-p lanesum-table -p lanesum-list -p lanesum-checksum -p lanesum-bag -p lanesum-catalog -p lanesum-web -p lanesum \
 		--all-features -- -D warnings; fi
@@ -115,8 +115,8 @@ test-stranger:
 
 # Of the released code, since nothing else's instructions matter; `test-code` leaves this one out.
 test-instructions:
-	$(CARGO) test --locked --release --config 'profile.release.package."*".opt-level=0' -p lanesum-md5 \
-		--test instructions -- --nocapture
+	$(CARGO) test --locked --release --config 'profile.release.package."*".opt-level=0' -p lanesum-md5 -p lanesum-sha1 \
+		-p lanesum-sha2 --test instructions -- --nocapture
 
 # The wheel of python/, in a virtual environment with what its tests compare it with. What it shares
 # with the workspace, which it is no part of, is built once.

@@ -84,7 +84,7 @@ pub use word64::{PICK_ROOM, Word64};
 pub use words::{Inputs, MAX_LANES_64, Records, Source, WORD_LEN, Words, rest_of};
 #[cfg(all(feature = "std", target_arch = "x86_64", target_feature = "sse2"))]
 #[doc(hidden)]
-pub use x86_64::other_latencies;
+pub use x86_64::other_cpus;
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 #[doc(hidden)]
 pub use x86_64::{latency::Latency, sha::Instructions as ShaInstructions};

@@ -114,14 +114,14 @@ mod tests {
     /// Returns all backends, with the choices of the CPU latency under test.
     pub fn backends() -> impl Iterator<Item = Backend> {
         #[cfg(all(feature = "std", target_arch = "x86_64"))]
-        lanesum_lanes::other_latencies::pretend();
+        lanesum_lanes::other_cpus::pretend();
         Backend::available()
     }
 
     #[cfg(all(feature = "std", target_arch = "x86_64"))]
     #[test]
-    fn every_test_holds_for_other_latencies() {
-        lanesum_lanes::other_latencies::test_each();
+    fn every_test_holds_for_other_cpus() {
+        lanesum_lanes::other_cpus::test_each();
     }
 }
 

@@ -44,6 +44,8 @@
 #[cfg(feature = "alloc")]
 extern crate alloc;
 
+#[macro_use]
+mod rounds;
 mod sha256;
 mod sha512;
 mod table;
@@ -53,16 +55,49 @@ pub use lanesum_blockhash::Reader;
 #[cfg(feature = "digest")]
 pub use lanesum_blockhash::crypto;
 pub use lanesum_blockhash::{Backend, ParseDigestError};
+use lanesum_blockhash::{BlockHash, Plan};
 #[cfg(feature = "alloc")]
 pub use lanesum_blockhash::{Chunks, Lanes, Output, Stream};
 
-/// Makes the type of a hash function. The sizes are those of a digest, of a block, of a state with
-/// a number of blocks, and of these with a block.
+/// Makes the type of a hash function from the module of its kernels, its digest and tail, and its
+/// initial state. The last four are the sizes of a digest, of a block, of a state with a number of
+/// blocks, and of these with a block.
 macro_rules! hash {
-    ($hash:ident, $name:literal, $digest:ident, $block:ident, $core:ident, $serialized:ident) => {
+    (
+        $hash:ident, $name:literal, $module:ident, [u8; $len:literal], [u8; $tail:literal], $initial:ident,
+        $digest:ident, $block:ident, $core:ident, $serialized:ident
+    ) => {
         #[doc = concat!("The hash function ", $name, " as a type.")]
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub struct $hash;
+
+        impl BlockHash for $hash {
+            type State = $module::State;
+            type Digest = [u8; $len];
+            type Tail = [u8; $tail];
+            type Padding = $module::Sums;
+
+            const NAME: &'static str = $name;
+            const IS_BIG_ENDIAN: bool = true;
+            const INITIAL: $module::State = $module::bytes_of(table::$initial);
+            const NO_PADDING: $module::Sums = $module::NO_SUMS;
+
+            fn width(backend: Backend, lanes: usize) -> usize {
+                $module::width(backend, lanes)
+            }
+
+            fn padding(block: &[u8]) -> $module::Sums {
+                $module::sums(block)
+            }
+
+            fn run(plan: Plan<'_, Self>, backend: Backend, width: usize) {
+                let Plan { blocks, last, states } = plan;
+                let initial = table::$initial;
+                $module::run($module::Work { blocks, last, states, initial }, backend, width);
+            }
+
+            lanesum_blockhash::schedulers!($module::State);
+        }
 
         #[cfg(feature = "digest")]
         impl crypto::Sizes for $hash {
@@ -74,7 +109,10 @@ macro_rules! hash {
     };
 }
 
-hash!(Sha256Hash, "SHA-256", U32, U64, U40, U104);
+hash! {
+    Sha256Hash, "SHA-256", sha256, [u8; 32], [u8; 128], INITIAL_256,
+    U32, U64, U40, U104
+}
 lanesum_blockhash::api! {
     crate: "lanesum_sha2", name: "SHA-256", hash: Sha256Hash,
     types: Sha256, Sha256Digest, Sha256Midstate;
@@ -83,7 +121,10 @@ lanesum_blockhash::api! {
     abc: "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
 }
 
-hash!(Sha512Hash, "SHA-512", U64, U128, U80, U208);
+hash! {
+    Sha512Hash, "SHA-512", sha512, [u8; 64], [u8; 256], INITIAL_512,
+    U64, U128, U80, U208
+}
 lanesum_blockhash::api! {
     crate: "lanesum_sha2", name: "SHA-512", hash: Sha512Hash,
     types: Sha512, Sha512Digest, Sha512Midstate;
@@ -92,7 +133,10 @@ lanesum_blockhash::api! {
     abc: "ddaf35a193617abacc417349ae20413112e6fa4e89a97ea20a9eeee64b55d39a2192992a274fc1a836ba3c23a3feebbd454d4423643ce80e2a9ac94fa54ca49f"
 }
 
-hash!(Sha224Hash, "SHA-224", U28, U64, U40, U104);
+hash! {
+    Sha224Hash, "SHA-224", sha256, [u8; 28], [u8; 128], INITIAL_224,
+    U28, U64, U40, U104
+}
 lanesum_blockhash::api! {
     crate: "lanesum_sha2", name: "SHA-224", hash: Sha224Hash,
     types: Sha224, Sha224Digest, Sha224Midstate;
@@ -101,7 +145,10 @@ lanesum_blockhash::api! {
     abc: "23097d223405d8228642a477bda255b32aadbce4bda0b3f7e36c9da7"
 }
 
-hash!(Sha384Hash, "SHA-384", U48, U128, U80, U208);
+hash! {
+    Sha384Hash, "SHA-384", sha512, [u8; 48], [u8; 256], INITIAL_384,
+    U48, U128, U80, U208
+}
 lanesum_blockhash::api! {
     crate: "lanesum_sha2", name: "SHA-384", hash: Sha384Hash,
     types: Sha384, Sha384Digest, Sha384Midstate;
@@ -110,7 +157,10 @@ lanesum_blockhash::api! {
     abc: "cb00753f45a35e8bb5a03d699ac65007272c32ab0eded1631a8b605a43ff5bed8086072ba1e7cc2358baeca134c825a7"
 }
 
-hash!(Sha512_256Hash, "SHA-512/256", U32, U128, U80, U208);
+hash! {
+    Sha512_256Hash, "SHA-512/256", sha512, [u8; 32], [u8; 256], INITIAL_512_256,
+    U32, U128, U80, U208
+}
 lanesum_blockhash::api! {
     crate: "lanesum_sha2", name: "SHA-512/256", hash: Sha512_256Hash,
     types: Sha512_256, Sha512_256Digest, Sha512_256Midstate;

@@ -13,73 +13,24 @@
 //! Here all are words of many lanes. The second kernel uses the SHA instructions, because these
 //! compute rounds and not operations. On most CPUs they are faster than up to eight lanes.
 
-use lanesum_blockhash::{BlockHash, Plan};
 use lanesum_lanes::function::{F, H, MAJORITY};
 use lanesum_lanes::{
     Backend, BlockFeed, Blocks, Compression, Kernel, ShaBlock, ShaKernel, ShaWord, TURNS, Word,
     compress,
 };
 
-use crate::table::{INITIAL_224, INITIAL_256, K_256 as K};
+use crate::table::K_256 as K;
 
 /// The state as bytes: a to h, big-endian.
-type State = [u8; 32];
+pub type State = [u8; 32];
 
-/// A block that all lanes share.
-#[derive(Clone, Copy, Debug)]
-pub struct Padding {
-    /// W\[t\] + K\[t\] of each round.
-    sums: [[u32; 16]; 4],
-    /// The bytes, for the one-message kernel of other CPUs.
-    #[cfg(any(test, not(target_arch = "x86_64")))]
-    block: [u8; 64],
-}
+/// W\[t\] + K\[t\] of each round, for a block that all lanes share.
+pub type Sums = [[u32; 16]; 4];
 
-/// No padding yet.
-const NO_PADDING: Padding = Padding {
-    sums: [[0; 16]; 4],
-    #[cfg(any(test, not(target_arch = "x86_64")))]
-    block: [0; 64],
-};
-
-/// Implements the trait for SHA-256 and SHA-224, which differ in the initial state and the length
-/// of the digest.
-macro_rules! block_hash {
-    ($hash:ident, $name:literal, $digest:literal, $initial:expr) => {
-        impl BlockHash for crate::$hash {
-            type State = State;
-            type Digest = [u8; $digest];
-            type Tail = [u8; 128];
-            type Padding = Padding;
-
-            const NAME: &'static str = $name;
-            const IS_BIG_ENDIAN: bool = true;
-            const INITIAL: State = bytes_of($initial);
-            const NO_PADDING: Padding = NO_PADDING;
-
-            fn width(backend: Backend, lanes: usize) -> usize {
-                width(backend, lanes)
-            }
-
-            fn padding(block: &[u8]) -> Padding {
-                padding(block)
-            }
-
-            fn run(plan: Plan<'_, Self>, backend: Backend, width: usize) {
-                let Plan { blocks, last, states } = plan;
-                run(Work { blocks, last, states, initial: $initial }, backend, width);
-            }
-
-            lanesum_blockhash::schedulers!(State);
-        }
-    };
-}
-
-block_hash!(Sha256Hash, "SHA-256", 32, INITIAL_256);
-block_hash!(Sha224Hash, "SHA-224", 28, INITIAL_224);
+pub const NO_SUMS: Sums = [[0; 16]; 4];
 
 /// Returns a state as bytes.
-const fn bytes_of(words: [u32; 8]) -> State {
+pub const fn bytes_of(words: [u32; 8]) -> State {
     let mut bytes = [0; 32];
     let mut place = 0;
     while place < 32 {
@@ -94,7 +45,7 @@ const fn bytes_of(words: [u32; 8]) -> State {
 /// Cycles for a byte of each message: on Emerald Rapids 2.06 for one message by SHA instructions
 /// and 3.2 for two, 9.6 for 8 lanes of AVX-512VL, and 14 for 16 lanes of AVX-512. On Zen 3 1.52 for
 /// one and for two messages, 3.9 for four, and 13.5 for 8 lanes of AVX2.
-fn width(backend: Backend, lanes: usize) -> usize {
+pub fn width(backend: Backend, lanes: usize) -> usize {
     let instructions = backend.sha_streams().first_chunk();
     let register = backend.register_len() / size_of::<u32>();
     // Lanes of a whole register take as long as so many messages otherwise.
@@ -121,7 +72,7 @@ fn width(backend: Backend, lanes: usize) -> usize {
 }
 
 /// Prepares a block that all lanes share.
-fn padding(block: &[u8]) -> Padding {
+pub fn sums(block: &[u8]) -> Sums {
     let (bytes, _) = block.as_chunks();
     let mut words: [u32; 16] = core::array::from_fn(|place| u32::from_be_bytes(bytes[place]));
     let mut sums = K;
@@ -137,15 +88,11 @@ fn padding(block: &[u8]) -> Padding {
             *sum = sum.wrapping_add(words[place]);
         }
     }
-    Padding {
-        sums,
-        #[cfg(any(test, not(target_arch = "x86_64")))]
-        block: block.try_into().expect("one block"),
-    }
+    sums
 }
 
 /// All kernels are compiled once, in this function.
-fn run(work: Work<'_>, backend: Backend, width: usize) {
+pub fn run(work: Work<'_>, backend: Backend, width: usize) {
     #[cfg(not(target_arch = "x86_64"))]
     if width == 1 {
         return run_one(work);
@@ -168,20 +115,22 @@ fn run_one(work: Work<'_>) {
             let bytes = &part.inputs()[0][..part.count() * lanesum_lanes::BLOCK_LEN];
             sha2::block_api::compress256(&mut state, bytes.as_chunks().0);
         }
-        if let Some(Padding { block, .. }) = last {
-            sha2::block_api::compress256(&mut state, &[*block]);
+        if let Some(sums) = last {
+            let words: [u32; 16] = core::array::from_fn(|t| sums[0][t].wrapping_sub(K[0][t]));
+            let block = words.map(u32::to_be_bytes);
+            sha2::block_api::compress256(&mut state, block.as_flattened().as_chunks().0);
         }
         *place = bytes_of(state);
         state = initial;
     }
 }
 
-/// The work of a kernel: a [`Plan`], whose messages begin with the state `initial`.
-struct Work<'a> {
-    blocks: &'a [[Blocks<'a>; 2]],
-    last: Option<&'a Padding>,
-    states: &'a mut [State],
-    initial: [u32; 8],
+/// The work of a kernel: a [`Plan`](lanesum_blockhash::Plan), whose messages begin with the state `initial`.
+pub struct Work<'a> {
+    pub blocks: &'a [[Blocks<'a>; 2]],
+    pub last: Option<&'a Sums>,
+    pub states: &'a mut [State],
+    pub initial: [u32; 8],
 }
 
 impl Kernel for Work<'_> {
@@ -223,26 +172,6 @@ fn schedule<W: Word>(before_16: W, before_15: W, before_7: W, before_2: W) -> W 
     before_16.add(before_7).add(s0).add(s1)
 }
 
-/// Repeats an expression for the sixteen rounds of a group, four at a time in their own frame.
-macro_rules! sixteen {
-    ($word:ident, $state:ident, |$round:ident| $sum:expr) => {{
-        sixteen!(@ $word, $state, |$round| $sum, 0 1 2 3);
-        sixteen!(@ $word, $state, |$round| $sum, 4 5 6 7);
-        sixteen!(@ $word, $state, |$round| $sum, 8 9 10 11);
-        sixteen!(@ $word, $state, |$round| $sum, 12 13 14 15);
-    }};
-    (@ $word:ident, $state:ident, |$round:ident| $sum:expr, $($number:literal)*) => {
-        $state = $word::in_own_frame(#[inline(always)] || {
-            let mut state = $state;
-            $({
-                const $round: usize = $number;
-                state = round(state, $sum);
-            })*
-            state
-        });
-    };
-}
-
 impl Compression for Work<'_> {
     type State<W: Word> = [W; 8];
 
@@ -271,7 +200,7 @@ impl Compression for Work<'_> {
         if part.is_multiple_of(2) {
             return state;
         }
-        if let Some(Padding { sums, .. }) = self.last {
+        if let Some(sums) = self.last {
             let before = state;
             for sums in sums {
                 sixteen!(W, state, |I| W::splat(sums[I]));
@@ -336,7 +265,7 @@ impl ShaKernel for Work<'_> {
                     state = state.after_block(ShaBlock::new(blocks, index));
                 }
             }
-            if let Some(Padding { sums, .. }) = self.last {
+            if let Some(sums) = self.last {
                 state = state.after_sums(sums);
             }
             state.store(&mut self.states[group * W::STREAMS..]);
@@ -429,12 +358,12 @@ mod tests {
         let [first, second]: [&[u8]; 2] = [&bytes, &bytes[77..]];
         let [first, second] = [[first], [second]];
         let parts = [Blocks::new(&first, 5), Blocks::new(&second, 2)];
-        let last = padding(&bytes[..64]);
+        let last = sums(&bytes[..64]);
         for last in [None, Some(&last)] {
             let mut states = [[[3; 32]; 2]; 2];
             let [one, lane] = &mut states;
             let blocks = &[parts, [parts[1], Blocks::NONE]];
-            let initial = INITIAL_224;
+            let initial = crate::table::INITIAL_224;
             run_one(Work { blocks, last, states: one, initial });
             Backend::PORTABLE.run(1, Work { blocks, last, states: lane, initial });
             assert_eq!(states[0], states[1]);

@@ -2,70 +2,20 @@
 //!
 //! As SHA-256, but with 80 rounds on words of 64 bits, and blocks of 128 bytes.
 
-use lanesum_blockhash::{BlockHash, Plan};
 use lanesum_lanes::{Backend, Blocks, Compression64, Kernel64, LongBlock, Word64, compress_64};
 
-use crate::table::{INITIAL_384, INITIAL_512, K_512 as K};
+use crate::table::K_512 as K;
 
 /// The state as bytes: a to h, big-endian.
-type State = [u8; 64];
+pub type State = [u8; 64];
 
-/// A block that all lanes share.
-#[derive(Clone, Copy, Debug)]
-pub struct Padding {
-    /// W\[t\] + K\[t\] of each round.
-    sums: [[u64; 16]; 5],
-    /// The bytes, for the one-message kernel of other CPUs.
-    #[cfg(any(test, not(target_arch = "x86_64")))]
-    block: [u8; 128],
-}
+/// W\[t\] + K\[t\] of each round, for a block that all lanes share.
+pub type Sums = [[u64; 16]; 5];
 
-/// No padding yet.
-const NO_PADDING: Padding = Padding {
-    sums: [[0; 16]; 5],
-    #[cfg(any(test, not(target_arch = "x86_64")))]
-    block: [0; 128],
-};
-
-/// Implements the trait for SHA-512 and its truncations, which differ in the initial state and the
-/// length of the digest.
-macro_rules! block_hash {
-    ($hash:ident, $name:literal, $digest:literal, $initial:expr) => {
-        impl BlockHash for crate::$hash {
-            type State = State;
-            type Digest = [u8; $digest];
-            type Tail = [u8; 256];
-            type Padding = Padding;
-
-            const NAME: &'static str = $name;
-            const IS_BIG_ENDIAN: bool = true;
-            const INITIAL: State = bytes_of($initial);
-            const NO_PADDING: Padding = NO_PADDING;
-
-            fn width(backend: Backend, lanes: usize) -> usize {
-                width(backend, lanes)
-            }
-
-            fn padding(block: &[u8]) -> Padding {
-                padding(block)
-            }
-
-            fn run(plan: Plan<'_, Self>, backend: Backend, width: usize) {
-                let Plan { blocks, last, states } = plan;
-                run(Work { blocks, last, states, initial: $initial }, backend, width);
-            }
-
-            lanesum_blockhash::schedulers!(State);
-        }
-    };
-}
-
-block_hash!(Sha512Hash, "SHA-512", 64, INITIAL_512);
-block_hash!(Sha384Hash, "SHA-384", 48, INITIAL_384);
-block_hash!(Sha512_256Hash, "SHA-512/256", 32, crate::table::INITIAL_512_256);
+pub const NO_SUMS: Sums = [[0; 16]; 5];
 
 /// Returns a state as bytes.
-const fn bytes_of(words: [u64; 8]) -> State {
+pub const fn bytes_of(words: [u64; 8]) -> State {
     let mut bytes = [0; 64];
     let mut place = 0;
     while place < 64 {
@@ -77,7 +27,7 @@ const fn bytes_of(words: [u64; 8]) -> State {
 
 /// Returns how many of `lanes` messages go together. Two registers are no faster than one, except
 /// where one leaves units idle.
-fn width(backend: Backend, lanes: usize) -> usize {
+pub fn width(backend: Backend, lanes: usize) -> usize {
     match (backend.register_len() / size_of::<u64>(), lanes) {
         (0, _) | (_, ..=1) => 1,
         // Two lanes of SSE2 are slower than two messages one by one.
@@ -90,7 +40,7 @@ fn width(backend: Backend, lanes: usize) -> usize {
 }
 
 /// Prepares a block that all lanes share.
-fn padding(block: &[u8]) -> Padding {
+pub fn sums(block: &[u8]) -> Sums {
     let (bytes, _) = block.as_chunks();
     let mut words: [u64; 16] = core::array::from_fn(|place| u64::from_be_bytes(bytes[place]));
     let mut sums = K;
@@ -104,15 +54,11 @@ fn padding(block: &[u8]) -> Padding {
             *sum = sum.wrapping_add(words[place]);
         }
     }
-    Padding {
-        sums,
-        #[cfg(any(test, not(target_arch = "x86_64")))]
-        block: block.try_into().expect("one block"),
-    }
+    sums
 }
 
 /// All kernels are compiled once, in this function.
-fn run(work: Work<'_>, backend: Backend, width: usize) {
+pub fn run(work: Work<'_>, backend: Backend, width: usize) {
     #[cfg(not(target_arch = "x86_64"))]
     if width == 1 {
         return run_one(work);
@@ -131,20 +77,22 @@ fn run_one(work: Work<'_>) {
             let bytes = &part.inputs()[0][..part.count() * lanesum_lanes::BLOCK_LEN];
             sha2::block_api::compress512(&mut state, bytes.as_chunks().0);
         }
-        if let Some(Padding { block, .. }) = last {
-            sha2::block_api::compress512(&mut state, &[*block]);
+        if let Some(sums) = last {
+            let words: [u64; 16] = core::array::from_fn(|t| sums[0][t].wrapping_sub(K[0][t]));
+            let block = words.map(u64::to_be_bytes);
+            sha2::block_api::compress512(&mut state, block.as_flattened().as_chunks().0);
         }
         *place = bytes_of(state);
         state = initial;
     }
 }
 
-/// The work of a kernel: a [`Plan`], whose messages begin with the state `initial`.
-struct Work<'a> {
-    blocks: &'a [[Blocks<'a>; 2]],
-    last: Option<&'a Padding>,
-    states: &'a mut [State],
-    initial: [u64; 8],
+/// The work of a kernel: a [`Plan`](lanesum_blockhash::Plan), whose messages begin with the state `initial`.
+pub struct Work<'a> {
+    pub blocks: &'a [[Blocks<'a>; 2]],
+    pub last: Option<&'a Sums>,
+    pub states: &'a mut [State],
+    pub initial: [u64; 8],
 }
 
 impl Kernel64 for Work<'_> {
@@ -189,26 +137,6 @@ fn rotate_right<W: Word64>(word: W, count: u32) -> W {
     word.rotate_left(64 - count)
 }
 
-/// Repeats an expression for the sixteen rounds of a group, four at a time in their own frame.
-macro_rules! sixteen {
-    ($word:ident, $state:ident, |$round:ident| $sum:expr) => {{
-        sixteen!(@ $word, $state, |$round| $sum, 0 1 2 3);
-        sixteen!(@ $word, $state, |$round| $sum, 4 5 6 7);
-        sixteen!(@ $word, $state, |$round| $sum, 8 9 10 11);
-        sixteen!(@ $word, $state, |$round| $sum, 12 13 14 15);
-    }};
-    (@ $word:ident, $state:ident, |$round:ident| $sum:expr, $($number:literal)*) => {
-        $state = $word::in_own_frame(#[inline(always)] || {
-            let mut state = $state;
-            $({
-                const $round: usize = $number;
-                state = round(state, $sum);
-            })*
-            state
-        });
-    };
-}
-
 impl Compression64 for Work<'_> {
     type State<W: Word64> = [W; 8];
 
@@ -238,7 +166,7 @@ impl Compression64 for Work<'_> {
         if part.is_multiple_of(2) {
             return state;
         }
-        if let Some(Padding { sums, .. }) = self.last {
+        if let Some(sums) = self.last {
             let before = state;
             for sums in sums {
                 sixteen!(W, state, |I| W::splat(sums[I]));
@@ -292,12 +220,12 @@ mod tests {
         let [first, second]: [&[u8]; 2] = [&bytes, &bytes[77..]];
         let [first, second] = [[first], [second]];
         let parts = [Blocks::new(&first, 6), Blocks::new(&second, 2)];
-        let last = padding(&bytes[..128]);
+        let last = sums(&bytes[..128]);
         for last in [None, Some(&last)] {
             let mut states = [[[3; 64]; 2]; 2];
             let [one, lane] = &mut states;
             let blocks = &[parts, [parts[1], Blocks::NONE]];
-            let initial = INITIAL_384;
+            let initial = crate::table::INITIAL_384;
             run_one(Work { blocks, last, states: one, initial });
             Backend::PORTABLE.run_64(1, Work { blocks, last, states: lane, initial });
             assert_eq!(states[0], states[1]);

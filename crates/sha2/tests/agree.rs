@@ -13,7 +13,7 @@ fn peer<D: peer::Digest>(message: &[u8]) -> Vec<u8> {
 
 #[test]
 fn all_tests_hold_on_other_cpus() {
-    suite::as_on_other_cpus();
+    lanesum_lanes::other_cpus::test_each_with_sha();
 }
 
 #[test]

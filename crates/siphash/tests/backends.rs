@@ -199,7 +199,7 @@ impl Random {
 /// The backends to test: the one that `LANESUM_BACKEND` names, or all.
 fn backends() -> Vec<Backend> {
     #[cfg(target_arch = "x86_64")]
-    lanesum_lanes::other_latencies::pretend();
+    lanesum_lanes::other_cpus::pretend();
     match std::env::var("LANESUM_BACKEND") {
         Ok(name) => vec![Backend::from_name(&name).unwrap_or_else(|| {
             panic!("LANESUM_BACKEND={name}: not one of those that this CPU has: {:?}", all())
@@ -284,6 +284,6 @@ fn one_at_a_time_agrees_with_the_peer() {
 
 #[cfg(target_arch = "x86_64")]
 #[test]
-fn every_test_holds_for_other_latencies() {
-    lanesum_lanes::other_latencies::test_each();
+fn every_test_holds_for_other_cpus() {
+    lanesum_lanes::other_cpus::test_each();
 }

@@ -1,49 +1,15 @@
 //! The tests that hold for each hash function. The crates of hash functions include this file.
 
-use std::env;
-use std::process::Command;
 use std::task::Poll;
 
 use lanesum_blockhash::{
     Backend, BlockHash, Bytes, Chunks, Digest, Hasher, Lanes, Midstate, Plan, Stream, digest_of,
     many, many_into,
 };
-use lanesum_lanes::{Blocks, Latency, MAX_LANES, ShaInstructions};
+use lanesum_lanes::{Blocks, MAX_LANES, other_cpus};
 
 /// An independent implementation.
 pub type Peer = fn(&[u8]) -> Vec<u8>;
-
-/// Chooses kernels as the CPU to test would, in a child process of [`as_on_other_cpus`]. Each test
-/// starts with it.
-fn pretend() {
-    if let Ok(plan) = env::var(PLAN) {
-        let is_named = |name: String| plan.split(' ').any(|word| word == name);
-        let latency = Latency::ALL.into_iter().find(|it| is_named(format!("{it:?}")));
-        latency.expect("a latency").pretend();
-        let instructions = ShaInstructions::ALL.into_iter().find(|it| is_named(format!("{it:?}")));
-        instructions.expect("a number").pretend();
-    }
-}
-
-const PLAN: &str = "LANESUM_TEST_CPU";
-
-/// Runs all other tests of this binary once for each kind of CPU whose choices this one can make.
-pub fn as_on_other_cpus() {
-    if env::var_os(PLAN).is_some() {
-        return;
-    }
-    let has_latencies = Backend::from_name("avx512").is_some();
-    let has_sha = Backend::available().any(|backend| !backend.sha_streams().is_empty());
-    let latencies = if has_latencies { &Latency::ALL[..] } else { &Latency::ALL[..1] };
-    let instructions = if has_sha { &ShaInstructions::ALL[..] } else { &ShaInstructions::ALL[..1] };
-    for (latency, instructions) in
-        latencies.iter().flat_map(|it| instructions.iter().map(move |sha| (it, sha)))
-    {
-        let mut tests = Command::new(env::current_exe().unwrap());
-        let plan = format!("{latency:?} {instructions:?}");
-        assert!(tests.env(PLAN, &plan).status().unwrap().success(), "{plan}");
-    }
-}
 
 /// Bytes that differ between neighbours and between blocks.
 fn bytes(length: usize) -> Vec<u8> {
@@ -65,7 +31,7 @@ fn widths<H: BlockHash>(backend: Backend) -> Vec<usize> {
 /// Every width, with blocks at equal and different page offsets, one and two parts, a shared last
 /// block, and arbitrary and initial states.
 pub fn kernels_agree_with_one_lane<H: BlockHash>() {
-    pretend();
+    other_cpus::pretend();
     let length = block_len::<H>();
     let units = length / 64;
     let memory = bytes(MAX_LANES * 4096 + 4 * length);
@@ -133,7 +99,7 @@ pub fn kernels_agree_with_one_lane<H: BlockHash>() {
 
 /// Every length from 0 to several blocks past the widest kernel, in all lanes.
 pub fn every_length_agrees<H: BlockHash>(peer: Peer) {
-    pretend();
+    other_cpus::pretend();
     let longest = 6 * block_len::<H>() + 3;
     let memory = bytes(longest + MAX_LANES);
     let expected: Vec<Vec<u8>> = (0..=longest).map(|length| peer(&memory[..length])).collect();
@@ -193,7 +159,7 @@ impl Stream for Slow<'_> {
 
 /// Streams of many lengths in pieces of many lengths, some of them cut and continued.
 pub fn streams_agree<H: BlockHash>(peer: Peer) {
-    pretend();
+    other_cpus::pretend();
     let longest = 40 * block_len::<H>();
     let memory = bytes(longest);
     let message = |number: usize| &memory[..number * 271 % longest];
@@ -244,7 +210,7 @@ pub fn streams_agree<H: BlockHash>(peer: Peer) {
 
 /// Columns of digests, and their lengths.
 pub fn columns_agree<H: BlockHash>(peer: Peer) {
-    pretend();
+    other_cpus::pretend();
     let memory = bytes(1000);
     let messages: Vec<&[u8]> = (0..500).map(|number| &memory[..number * 13 % 1000]).collect();
     let mut digests = vec![Digest::<H>::default(); messages.len()];
@@ -267,8 +233,8 @@ pub fn columns_agree<H: BlockHash>(peer: Peer) {
 
 /// A message past 4 GiB, whose number of bits does not fit into 32.
 pub fn a_message_past_4_gib_agrees<H: BlockHash, P: crate::peer::Digest>() {
-    if env::var_os(PLAN).is_some() {
-        return;
+    if other_cpus::pretend() {
+        return; // once is enough
     }
     let piece = bytes(1 << 20);
     let (mut hasher, mut peer) = (Hasher::<H>::new(), P::new());

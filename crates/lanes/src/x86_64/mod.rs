@@ -13,7 +13,7 @@ pub(crate) mod avx512;
 pub(crate) mod avx512_64;
 pub(crate) mod latency;
 #[cfg(feature = "std")]
-pub mod other_latencies;
+pub mod other_cpus;
 pub mod sha;
 pub(crate) mod sse2;
 pub(crate) mod sse2_64;
