@@ -77,7 +77,7 @@ pub enum Command {
     /// Lines of unknown algorithms, and lists that have lines but no checksum line, are failures.
     ///
     /// `lanesum verify` verifies files that are in the catalog.
-    #[command(after_help = help::CHECK)]
+    #[command(after_help = help::CHECK, override_usage = help::CHECK_USAGE)]
     Check(Check),
     /// Compare two checksum lists, two trees, or a list and a tree.
     ///

@@ -105,6 +105,7 @@ fn report_links(links: u64, console: &mut Console) {
 
 /// Prints what was written beside the files.
 fn end_side_files(written: &SideFiles, printed: &Printed, console: &mut Console) -> ExitCode {
+    written.warn(console);
     if printed.missing.is_none() && printed.is_empty && !written.are_complete() {
         console.message(b"no files; no side file was written");
         return ExitCode::FAILURE;

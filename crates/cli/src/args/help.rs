@@ -72,6 +72,9 @@ pub const SUM: &str = help!(
     )
 );
 
+pub const CHECK_USAGE: &str =
+    "lanesum check [OPTIONS] [LIST]...\n       lanesum check [OPTIONS] --side-files <DIR>";
+
 pub const CHECK: &str = help!(
     "  lanesum check MD5SUMS
   lanesum check --quiet --root /mnt/copy MD5SUMS

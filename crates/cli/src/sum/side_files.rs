@@ -7,8 +7,8 @@ use std::ffi::{OsStr, OsString};
 use std::io::{self, Write as _};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use lanesum_checksum::{Algorithm, Algorithms, Source};
 use lanesum_list::formats::{CannotHold, Format as _, Gnu, side_file};
@@ -25,7 +25,11 @@ pub struct SideFiles {
     written: u64,
     /// Files that have all their side files.
     skipped: Arc<AtomicU64>,
+    orphans: Orphans,
 }
+
+/// Side files whose files do not exist.
+type Orphans = Arc<Mutex<Vec<PathBuf>>>;
 
 /// The reason why a side file was not written.
 #[derive(Debug, thiserror::Error)]
@@ -41,7 +45,7 @@ pub enum NotWritten {
 impl SideFiles {
     /// Returns what chooses the files to read.
     pub fn chooser(&self) -> Chooser {
-        Chooser { skipped: Arc::clone(&self.skipped) }
+        Chooser { skipped: Arc::clone(&self.skipped), orphans: Arc::clone(&self.orphans) }
     }
 
     /// Writes the side files of a file, except those that exist.
@@ -73,6 +77,16 @@ impl SideFiles {
         self.skipped.load(Relaxed) > 0
     }
 
+    /// Prints the side files without a file, which are not hashed.
+    pub fn warn(&self, console: &mut Console) {
+        for side in &*lock(&self.orphans) {
+            let name = side.as_os_str().as_bytes();
+            let file = side_file(name).map_or(name, |(file, _)| file);
+            let file = console.shown(OsStr::from_bytes(file));
+            console.about(name, &format!("skipped: the side file of {file}, which does not exist"));
+        }
+    }
+
     /// Prints the counts.
     pub fn summary(&self, console: &mut Console) {
         let written = counted(self.written, "side file", "side files");
@@ -88,13 +102,17 @@ impl SideFiles {
 /// Chooses the files to read, and counts the others.
 pub struct Chooser {
     skipped: Arc<AtomicU64>,
+    orphans: Orphans,
 }
 
 impl Chooser {
     /// Whether an item is neither a side file nor a file that has its side files.
     pub fn takes(&self, item: &Item, algorithms: Algorithms) -> bool {
         let (Source::Path(path) | Source::Regular(path)) = &item.source else { return true };
-        if is_side_file(path) {
+        if let Some((file, _)) = side_file(path.as_os_str().as_bytes()) {
+            if !exists(Path::new(OsStr::from_bytes(file))) {
+                lock(&self.orphans).push(path.clone());
+            }
             return false;
         }
         let is_done = algorithms.iter().all(|it| exists(&side(path, it)));
@@ -111,10 +129,8 @@ fn side(path: &Path, algorithm: Algorithm) -> PathBuf {
     name.into()
 }
 
-/// Whether a file is the side file of another one.
-fn is_side_file(path: &Path) -> bool {
-    let file = side_file(path.as_os_str().as_bytes());
-    file.is_some_and(|(file, _)| exists(Path::new(OsStr::from_bytes(file))))
+fn lock(orphans: &Orphans) -> MutexGuard<'_, Vec<PathBuf>> {
+    orphans.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn exists(path: &Path) -> bool {

@@ -48,6 +48,28 @@ fn written_side_files_are_checked() {
 }
 
 #[test]
+fn side_file_without_its_file_is_skipped_with_a_warning() {
+    let folder = Folder::of(&["t/a"]);
+    folder.write("t/gone.md5", format!("{ABC}\n"));
+    let told = "lanesum: t/gone.md5: skipped: the side file of t/gone, which does not exist\n";
+    let wrote = format!("{told}lanesum: wrote 1 side file\n");
+    expect(&folder.run("sum --side-files t"), 0, "", wrote);
+    assert!(!exists(folder.path("t/gone.md5.md5")));
+    let none = format!("{told}lanesum: no files; no side file was written\n");
+    expect(&folder.run("sum --side-files t/gone.md5"), 1, "", none);
+}
+
+#[test]
+fn side_files_and_lists_cannot_be_combined() {
+    let folder = Folder::of(&["t/a"]);
+    let run = folder.run("check --side-files t list");
+    assert_eq!(run.status.code(), Some(2));
+    let usage =
+        "lanesum check [OPTIONS] [LIST]...\n       lanesum check [OPTIONS] --side-files <DIR>\n";
+    assert!(text(&run.stderr).contains(usage), "{}", text(&run.stderr));
+}
+
+#[test]
 fn directories_of_the_build_are_ignored_in_side_files() {
     let folder = Folder::new();
     folder.write("r/x.tar.gz", "abc");
