@@ -60,8 +60,8 @@ pub enum BagError {
         "not updated: a payload manifest or bag-info.txt is missing, or differs from the tag manifests"
     )]
     Lost,
-    /// Files changed although their modification times did not.
-    #[error("not updated: files changed, but their times did not")]
+    /// Files changed although their modification times are not newer than the manifest.
+    #[error("not updated: files changed, but their times are not newer than the manifest")]
     Doubtful,
     /// Files of the payload are missing, and were not renamed.
     #[error("not updated: payload files are missing")]

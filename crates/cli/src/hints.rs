@@ -109,7 +109,7 @@ pub fn of_error(error: &(dyn Error + 'static)) -> Option<String> {
     hint.map(str::to_owned)
 }
 
-/// Returns the hint for an invalid record of a list.
+/// Returns the hint for an invalid entry of a list.
 pub const fn of_wrong(wrong: &Wrong) -> Option<&'static str> {
     Some(match wrong {
         Wrong::Skipped => "write it as \"DIGEST  NAME\", with two spaces",
@@ -185,7 +185,9 @@ pub fn of_bag(error: &BagError, folder: &Path) -> Option<String> {
             "restore the manifest, or accept all files as they are: -a ALG --accept"
         }
         BagError::Lost => "restore it from a backup, or accept the bag as it is: --accept",
-        BagError::Doubtful => "restore damaged files from a backup, or record them: --accept",
+        BagError::Doubtful => {
+            "restore the files from a backup, or record all as they are: --accept"
+        }
         BagError::Gone => "restore the files from a backup, or record the loss: --accept",
         BagError::Unfinished(_) => "run the same command again",
         BagError::Stuck { .. } => "solve the problem, then run the same command again",

@@ -79,8 +79,8 @@ fn possible_damage_is_not_recorded() {
     edit(&folder, "b/data/new", "new");
     let before = folder.read("b/manifest-md5.txt");
     let told = "b/data/a: changed, but its time is not newer than the manifest (damaged?)\nb/data/new: new\n";
-    let words = "not updated: files changed, but their times did not\n\
-                 hint: restore damaged files from a backup, or record them: --accept";
+    let words = "not updated: files changed, but their times are not newer than the manifest\n\
+                 hint: restore the files from a backup, or record all as they are: --accept";
     expect(&folder.run("bag update b"), 1, told, format!("lanesum: b: {words}\n"));
     assert_eq!(folder.read("b/manifest-md5.txt"), before);
     validate(&folder, 1);
