@@ -35,9 +35,9 @@ pub struct Says {
 /// A suspicion about a list, and what the user can do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Doubt {
-    /// What was found.
+    /// The finding.
     pub words: String,
-    /// What the user can do.
+    /// The action that a user can take.
     pub hint: String,
 }
 
@@ -70,6 +70,9 @@ impl Says {
         if !rest.is_empty() {
             let rest: Vec<_> = rest.iter().map(|it| it.name()).collect();
             hint = format!("{hint} (or {})", rest.join(", "));
+        }
+        if taken_for.needs_key() {
+            hint = format!("{hint}; if they were made without a key: leave out {}", self.key);
         }
         Some(Doubt { words: format!("no untagged line matches as {taken_for}"), hint })
     }

@@ -461,7 +461,11 @@ impl<'a> Report<'a> {
                 }
                 None => {
                     let words = format!("no checksum lines{}", self.for_key());
-                    Problem::new(words, "check that it is a checksum list")
+                    let hint = match self.args.key_file {
+                        Some(_) => "if its digests were made without a key: leave out --key-file",
+                        None => "check that it is a checksum list",
+                    };
+                    Problem::new(words, hint)
                 }
             };
             return problem.print(list.name(), console);
@@ -553,12 +557,11 @@ impl<'a> Report<'a> {
     fn failures(&self) -> String {
         let total = &self.total;
         let plural = |count, one, many| if count == 1 { one } else { many };
-        let malformed =
-            (total.malformed, plural(total.malformed, "malformed line", "malformed lines"));
+        let skipped = (total.malformed, plural(total.malformed, "skipped line", "skipped lines"));
         let mut failures = vec![
             (total.mismatched, "FAILED"),
             (total.unproven, "not checked"),
-            (total.wrong, plural(total.wrong, "invalid record", "invalid records")),
+            (total.wrong, plural(total.wrong, "invalid line", "invalid lines")),
             (total.unreadable, "could not be read"),
             (
                 total.unknown,
@@ -569,7 +572,7 @@ impl<'a> Report<'a> {
         let empty_lists = (self.empty_lists, plural(self.empty_lists, "empty list", "empty lists"));
         let mut passed_over = vec![(total.missing, "missing")];
         let of_strict = if self.is_strict() { &mut failures } else { &mut passed_over };
-        of_strict.extend([empty_lists, malformed]);
+        of_strict.extend([empty_lists, skipped]);
         let told = |(count, what): (u64, &str)| {
             (count > 0).then(|| format!("{} {what}", HumanCount(count)))
         };

@@ -41,10 +41,7 @@ fn each_file_has_its_verdict() {
     let stdout = "good: OK\nbad: FAILED\ngone: FAILED open or read\n";
     let summary = expect_check(folder.run("check list"), 1, stdout, &[GONE, NONSENSE].concat());
     assert!(summary.starts_with("lanesum: 3 files, 7 B in "), "{summary}");
-    assert!(
-        summary.ends_with("/s): 1 FAILED, 1 could not be read, 1 malformed line\n"),
-        "{summary}"
-    );
+    assert!(summary.ends_with("/s): 1 FAILED, 1 could not be read, 1 skipped line\n"), "{summary}");
     for threads in 1..=4 {
         let run = folder.run(&format!("check -j {threads} list"));
         expect_check(run, 1, stdout, &[GONE, NONSENSE].concat());
@@ -505,13 +502,13 @@ fn the_summary_leaves_nothing_out() {
         let stderr = text(&folder.run(args).stderr);
         stderr.trim_end().rsplit_once("/s): ").map(|(_, words)| words.to_owned()).unwrap()
     };
-    assert_eq!(ending("check list"), "1 could not be read, 1 malformed line");
+    assert_eq!(ending("check list"), "1 could not be read, 1 skipped line");
     let ignoring = |more| ending(&format!("check --ignore-missing {more}"));
-    assert_eq!(ignoring("list"), "no failures, 1 missing, 1 malformed line");
-    assert_eq!(ignoring("--strict list"), "1 malformed line, 1 missing");
-    assert_eq!(ignoring("list nonsense"), "1 bad list, 1 missing, 2 malformed lines");
+    assert_eq!(ignoring("list"), "no failures, 1 missing, 1 skipped line");
+    assert_eq!(ignoring("--strict list"), "1 skipped line, 1 missing");
+    assert_eq!(ignoring("list nonsense"), "1 bad list, 1 missing, 2 skipped lines");
     let strict = ending("check --strict list nowhere nonsense");
-    assert_eq!(strict, "1 could not be read, 2 bad lists, 2 malformed lines");
+    assert_eq!(strict, "1 could not be read, 2 bad lists, 2 skipped lines");
 }
 
 /// The list of 3,000 files, one of which is not as it was, comes whole by whatever way; nothing of

@@ -129,7 +129,7 @@ fn rows() -> Vec<Row> {
             .is(1),
         row("a line of rclone without a digest, among others", format!("{both}{:32}  b\n", ""), "list")
             .prints("a: OK, b: OK")
-            .says("1 invalid record")
+            .says("1 invalid line")
             .is(1),
         row("only such a line", format!("{:>32}  b\n", "UNSUPPORTED"), "list")
             .says("list: line 1: neither a digest nor a size")
@@ -147,10 +147,10 @@ fn rows() -> Vec<Row> {
             .is(1),
         row("an invalid line, among others", both.clone() + "x\n", "list")
             .prints("a: OK, b: OK")
-            .says("no failures, 1 malformed line"),
+            .says("no failures, 1 skipped line"),
         row("the same", both.clone() + "x\n", "--strict list")
             .prints("a: OK, b: OK")
-            .says("1 malformed line")
+            .says("1 skipped line")
             .is(1),
         row("a line with one blank behind lines with two", good.clone() + &one_blank, "list")
             .prints("a: OK")
@@ -269,7 +269,7 @@ fn rows() -> Vec<Row> {
             .is(1),
         row("a failure", wrong + &both, "--status list").is(1),
         row("lines of algorithms without a key", &*good, "--key-file key list")
-            .says("list: no checksum lines for this key\nhint: check that it is a checksum list")
+            .says("list: no checksum lines for this key\nhint: if its digests were made without a key: leave out --key-file")
             .is(1),
         row("lines that need a key", "SIPHASH24 (a) = 0011223344556677\n", "list")
             .says("list: siphash24 needs the key that made the list\nhint: lanesum check --key-file FILE")

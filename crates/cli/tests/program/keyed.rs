@@ -119,8 +119,7 @@ fn lines_without_a_key_prove_nothing() {
     let told = "lanesum: list: 1 line is not a checksum line for this key\n";
     expect(&run, 1, "t/a: OK\n", [which, told].concat());
     folder.write("list", forged);
-    let none =
-        "lanesum: list: no checksum lines for this key\nhint: check that it is a checksum list\n";
+    let none = "lanesum: list: no checksum lines for this key\nhint: if its digests were made without a key: leave out --key-file\n";
     expect(&folder.run("check --key-file key list"), 1, "", none);
 }
 
