@@ -8,6 +8,7 @@ use lanesum_checksum::engine::{self, Hashed};
 use lanesum_checksum::{Error, Job, Source};
 
 use crate::CatalogError;
+use crate::excluded::not_recorded;
 use crate::model::{Class, Content, Finding, Reason, Stat};
 use crate::options::{Options, Verb};
 use crate::pass::OnFinding;
@@ -132,7 +133,7 @@ impl Catalog {
         }
         let ids = rows::below(&self.db, id, &below)?;
         if ids.is_empty() {
-            return Err(CatalogError::NotRecorded(path.to_owned()));
+            return Err(not_recorded(&of_root.root, &below, path.to_owned()));
         }
         let is_damaged =
             |id: &i64| of_root.states.get(id).is_some_and(|it| it.class == Class::Damaged);
@@ -157,6 +158,7 @@ fn is_of_path(error: &CatalogError) -> bool {
         error,
         CatalogError::NoRoot(_)
             | CatalogError::NotRecorded(_)
+            | CatalogError::Excluded { .. }
             | CatalogError::NotAFile(_)
             | CatalogError::Offline { .. }
             | CatalogError::Io { .. }

@@ -1,5 +1,6 @@
 //! The errors of a catalog.
 
+use std::ffi::OsString;
 use std::io;
 use std::path::PathBuf;
 
@@ -81,6 +82,14 @@ pub enum CatalogError {
     /// The catalog has no record of this path, nor of paths below it.
     #[error("{}: not recorded", .0.display())]
     NotRecorded(PathBuf),
+    /// A pattern or an ignore file excludes this path, so it is not recorded.
+    #[error("{}: excluded", .path.display())]
+    Excluded {
+        /// The path.
+        path: PathBuf,
+        /// The pattern of the settings, or none for an ignore file.
+        pattern: Option<OsString>,
+    },
     /// The recorded file does not exist.
     #[error("{}: no regular file", .0.display())]
     NotAFile(PathBuf),

@@ -38,6 +38,7 @@ mod birth;
 mod control;
 mod due;
 mod error;
+mod excluded;
 mod files;
 mod forget;
 mod import;

@@ -11,7 +11,7 @@ use std::path::Path;
 use lanesum_checksum::disk::Mounts;
 use lanesum_checksum::engine::look_at;
 use lanesum_checksum::error::message;
-use lanesum_checksum::walk::{Entry, Skip};
+use lanesum_checksum::walk::{BadLine, Entry, Skip};
 use lanesum_list::Inode;
 use rusqlite::Connection;
 use rustix::fd::OwnedFd;
@@ -145,6 +145,10 @@ impl Scanner<'_> {
                 self.skip(why, path);
                 return Ok(());
             }
+            Entry::Failed { error, .. } if BadLine::in_error(&error).is_some() => {
+                self.scan.skipped.bad_lines.push((path, error.to_string()));
+                return Ok(());
+            }
             Entry::Failed { path, error } => (path, error),
         };
         if !came_and_went(&whole, &error) {
@@ -154,15 +158,13 @@ impl Scanner<'_> {
     }
 
     fn skip(&mut self, why: Skip, path: Vec<u8>) {
-        match why {
-            Skip::OtherDevice => self.mounted(&path),
-            Skip::Link => self.scan.skipped.links += 1,
-            Skip::Excluded => {
-                self.scan.skipped.excluded += 1;
-                self.excluded.insert(path);
-            }
-            _ => {}
+        if why == Skip::OtherDevice {
+            return self.mounted(&path);
         }
+        if why == Skip::Excluded {
+            self.excluded.insert(path.clone());
+        }
+        self.scan.skipped.add(path, why);
     }
 
     fn file(&mut self, path: Vec<u8>, stat: Stat) -> Result<(), CatalogError> {

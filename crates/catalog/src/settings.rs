@@ -154,9 +154,13 @@ impl Settings {
     /// # Errors
     /// A pattern is invalid.
     pub(crate) fn excludes(&self) -> Result<Exclude, CatalogError> {
+        Exclude::new(self.patterns()).map_err(|error| CatalogError::Pattern(error.to_string()))
+    }
+
+    /// Returns the patterns, the default ones first.
+    pub(crate) fn patterns(&self) -> Vec<OsString> {
         let defaults = DEFAULT_EXCLUDES.iter().filter(|_| self.default_excludes);
-        let all = defaults.map(OsString::from).chain(self.exclude.iter().cloned());
-        Exclude::new(all).map_err(|error| CatalogError::Pattern(error.to_string()))
+        defaults.map(OsString::from).chain(self.exclude.iter().cloned()).collect()
     }
 
     pub(crate) fn put(

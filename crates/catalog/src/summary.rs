@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use lanesum_checksum::walk::Skip;
+
 use crate::model::{Attention, Class, Profile};
 use crate::options::Verb;
 use crate::root::{Offline, Root};
@@ -46,6 +48,22 @@ pub struct Skipped {
     pub deleted: u64,
     /// Mounted file systems, by their paths below the root. They need a separate `add`.
     pub mounts: Vec<Vec<u8>>,
+    /// The number of named pipes, sockets and devices.
+    pub special: u64,
+    /// Ignore files with an invalid pattern, by their paths below the root, each with a message.
+    pub bad_lines: Vec<(Vec<u8>, String)>,
+}
+
+impl Skipped {
+    /// Adds an entry, by its path below the root.
+    pub(crate) fn add(&mut self, path: Vec<u8>, why: Skip) {
+        match why {
+            Skip::Link => self.links += 1,
+            Skip::OtherDevice => self.mounts.push(path),
+            Skip::Excluded => self.excluded += 1,
+            _ => self.special += 1,
+        }
+    }
 }
 
 /// The result of a run over a root.
@@ -62,6 +80,9 @@ pub struct Summary {
     pub counts: Counts,
     /// The number of files of which only the first of two reads differed from the record.
     pub hardware_warnings: u64,
+    /// The number of files that an update reads again although they have the recorded size and
+    /// time, because they changed shortly before they were read.
+    pub again: u64,
     /// The number of files with the recorded size and time that were not read.
     pub unread: u64,
     /// The number of records in directories that could not be read, or under mounts.
@@ -95,6 +116,7 @@ impl Summary {
             is_first: false,
             counts: Counts::new(),
             hardware_warnings: 0,
+            again: 0,
             unread: 0,
             unknown: 0,
             files: 0,

@@ -8,7 +8,7 @@ use std::vec;
 use lanesum_checksum::disk::{Mounts, PathState, Probe};
 use lanesum_checksum::engine::look_at;
 use lanesum_checksum::error::message;
-use lanesum_checksum::walk::{Entry, Skip, Walk};
+use lanesum_checksum::walk::{BadLine, Entry, Skip, Walk};
 use lanesum_checksum::{Algorithms, Job, Source};
 use lanesum_list::Inode;
 use rusqlite::Connection;
@@ -35,6 +35,8 @@ pub(crate) enum Task {
     Absent(Box<Row>, PathState),
     /// A file or directory of a first run that cannot be examined.
     Blind(usize, Vec<u8>, Reason, Option<String>),
+    /// An ignore file of a first run with an invalid line.
+    BadLine(usize, Vec<u8>, String),
     /// A skipped entry of a first run.
     Skipped(usize, Vec<u8>, Skip),
     /// The catalog could not be read.
@@ -193,6 +195,10 @@ impl Iterator for FirstJobs {
                 }
                 Entry::Skipped { path, why } => return Some(self.skipped(&path, why)),
                 Entry::Failed { path, error } if came_and_went(&path, &error) => {}
+                Entry::Failed { path, error } if BadLine::in_error(&error).is_some() => {
+                    let path = self.root.below_walked(&path).to_vec();
+                    return Some(nothing(Task::BadLine(self.at, path, error.to_string())));
+                }
                 Entry::Failed { path, error } => {
                     let below = self.root.below_walked(&path).to_vec();
                     let (reason, error) = (reason_of(&error), Some(message(&error)));

@@ -42,6 +42,7 @@ use lanesum_checksum::{Algorithms, Job};
 
 use crate::CatalogError;
 use crate::due::{ALMOST_A_DAY, Most, plan};
+use crate::excluded::not_recorded;
 use crate::model::{Class, Reason, Stat};
 use crate::options::{Options, Selection, Target, Task, Verb};
 use crate::root::Root;
@@ -103,7 +104,7 @@ impl Catalog {
             let mut found = rows::below(&self.db, root, path)?;
             found.extend(moved.iter().filter(|(to, _)| is_at(to, path)).map(|(_, file)| *file));
             if found.is_empty() {
-                return Err(CatalogError::NotRecorded(target.root.path_of(path)));
+                return Err(not_recorded(&target.root, path, target.root.path_of(path)));
             }
             named.extend(found);
         }
@@ -376,10 +377,12 @@ impl Pass<'_> {
         let differing = || found.differing.iter().map(|(id, _)| *id);
         let present = || found.same.iter().copied().chain(differing());
         let is_bad = |id: &i64| pass.states.contains_key(id) || pass.renamed_over.contains(id);
+        let mut again = 0;
         let mut ids: Vec<i64> = match task {
             Task::Scan => Vec::new(),
             Task::Verify => present().collect(),
             Task::Add | Task::Update => {
+                again = found.unsettled.len() as u64;
                 let bad = found.same.iter().copied().filter(is_bad);
                 differing().chain(found.unsettled.iter().copied()).chain(bad).collect()
             }
@@ -390,6 +393,7 @@ impl Pass<'_> {
         };
         ids.sort_unstable();
         ids.dedup();
+        self.roots[self.at].summary.again = again;
         Ok((ids, HashSet::new()))
     }
 

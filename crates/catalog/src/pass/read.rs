@@ -9,7 +9,6 @@ use std::time::Duration;
 
 use lanesum_checksum::disk::PathState;
 use lanesum_checksum::engine::{self, Delivery, Hashed, Outcome};
-use lanesum_checksum::walk::Skip;
 use lanesum_checksum::{Error, Job};
 
 use super::jobs::{Task, job_of_new, job_of_row};
@@ -175,23 +174,17 @@ impl Pass<'_> {
             Task::New(at, path) => self.take_new(at, path, result),
             Task::Absent(row, there) => self.take_absent(*row, there),
             Task::Skipped(at, path, why) => {
-                self.skip(at, path, why);
+                self.roots[at].summary.skipped.add(path, why);
+                Ok(())
+            }
+            Task::BadLine(at, path, error) => {
+                self.roots[at].summary.skipped.bad_lines.push((path, error));
                 Ok(())
             }
             Task::Blind(at, path, reason, error) => {
                 self.report_blind(at, Blind { path, reason, error, files: 0 });
                 Ok(())
             }
-        }
-    }
-
-    fn skip(&mut self, at: usize, path: Vec<u8>, why: Skip) {
-        let skipped = &mut self.roots[at].summary.skipped;
-        match why {
-            Skip::Link => skipped.links += 1,
-            Skip::OtherDevice => skipped.mounts.push(path),
-            Skip::Excluded => skipped.excluded += 1,
-            _ => {}
         }
     }
 

@@ -2,11 +2,12 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
+use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
 
 use super::glob::behind_set;
-use super::pattern::{Pattern, name_of};
+use super::pattern::{Pattern, first_invalid, name_of};
 
 /// Patterns of entries that a walk excludes. The default excludes nothing.
 ///
@@ -42,12 +43,42 @@ struct Patterns {
 /// The largest number of patterns that alternatives may expand to.
 const MOST_ALTERNATIVES: usize = 1_000;
 
+/// The number of bytes of an invalid line that its error contains.
+const LONGEST_SHOWN: usize = 80;
+
 /// The error for an invalid pattern.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("invalid pattern '{}': {reason}", .pattern.escape_debug())]
 pub struct BadPattern {
     pattern: String,
     reason: String,
+}
+
+/// The error of an [`Entry::Failed`](super::Entry::Failed) for an ignore file: a line has an
+/// invalid pattern, which excludes nothing. Only the first such line of a file is reported.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}: {pattern}")]
+pub struct BadLine {
+    line: usize,
+    pattern: BadPattern,
+}
+
+impl BadLine {
+    /// Returns the first invalid line of an ignore file.
+    pub(super) fn of(text: &[u8]) -> Option<Self> {
+        let (line, pattern) = first_invalid(text)?;
+        // A file of another kind may be one long line.
+        let shown = &pattern[..pattern.len().min(LONGEST_SHOWN)];
+        let pattern = String::from_utf8_lossy(shown).into_owned();
+        let reason = UNSOUND.to_owned();
+        Some(Self { line, pattern: BadPattern { pattern, reason } })
+    }
+
+    /// Returns the error in an error of the system, if it is one.
+    #[must_use]
+    pub fn in_error(error: &io::Error) -> Option<&Self> {
+        error.get_ref()?.downcast_ref()
+    }
 }
 
 impl Exclude {

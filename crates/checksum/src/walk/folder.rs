@@ -99,7 +99,7 @@ impl Folder {
         (folder, None)
     }
 
-    /// Adds an entry from the system. Fails only if there is no more room for names.
+    /// Adds an entry from the system. Fails only if there is no room left for names.
     fn add(
         &mut self,
         fd: impl AsFd,

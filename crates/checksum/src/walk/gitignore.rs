@@ -24,7 +24,7 @@ use rustix::io::Errno;
 
 use super::git::{Git, Listed, Listing, Refusal};
 use super::pattern::{Pattern, patterns};
-use super::{Entry, Skip, joined};
+use super::{BadLine, Entry, Skip, joined};
 
 /// The active rules in the current directory.
 #[derive(Default)]
@@ -128,7 +128,7 @@ impl Rules {
     }
 
     /// Adds the patterns of the ignore file `name` in a directory that the walk enters. A file that
-    /// was removed meanwhile has none.
+    /// was removed meanwhile has none. Returns its first invalid line, if there is one.
     ///
     /// # Errors
     /// Fails if the file cannot be read.
@@ -138,7 +138,7 @@ impl Rules {
         path: &[u8],
         name: &OsStr,
         follow: bool,
-    ) -> Result<(), Errno> {
+    ) -> Result<Option<BadLine>, Errno> {
         let link = if follow { OFlags::empty() } else { OFlags::NOFOLLOW };
         let mut text = Vec::new();
         let read = open(fd, Path::new(name), link)
@@ -148,9 +148,9 @@ impl Rules {
             Ok(_) => {
                 let patterns = Decides::Patterns(patterns(&text).collect(), false);
                 self.push(patterns, Vec::new(), path.len());
-                Ok(())
+                Ok(BadLine::of(&text))
             }
-            Err(Errno::NOENT) => Ok(()),
+            Err(Errno::NOENT) => Ok(None),
             Err(error) => Err(error),
         }
     }

@@ -50,7 +50,7 @@ use rustix::fs::{AtFlags, FileType, Stat, fstat, statat};
 use rustix::io::Errno;
 
 pub use count::{Count, Totals};
-pub use exclude::{BadPattern, Exclude};
+pub use exclude::{BadLine, BadPattern, Exclude};
 use folder::{Fate, Folder, Kind, Links};
 use gitignore::Rules;
 use open::FolderOpener;
@@ -76,7 +76,8 @@ pub enum Entry {
         why: Skip,
     },
     /// An entry that could not be examined: a missing argument, an unreadable directory, or a
-    /// followed dangling link. Readable entries of the directory follow.
+    /// followed dangling link. Readable entries of the directory follow. For an ignore file with an
+    /// invalid pattern, the error is a [`BadLine`].
     Failed {
         /// The path of the entry.
         path: PathBuf,
@@ -313,9 +314,19 @@ impl Walk {
         if !folder.has_file(name.as_bytes()) {
             return None;
         }
-        let read = self.ignore_files.enter_with(fd, &self.path, name, self.options.follow);
-        folder.fail(name.as_bytes(), read.err()?);
-        Some(name.to_owned())
+        match self.ignore_files.enter_with(fd, &self.path, name, self.options.follow) {
+            Ok(None) => None,
+            Ok(Some(invalid)) => {
+                let path = joined(&self.path, name.as_bytes());
+                let error = io::Error::new(io::ErrorKind::InvalidData, invalid);
+                self.pending.push_back(Entry::Failed { path, error });
+                None
+            }
+            Err(error) => {
+                folder.fail(name.as_bytes(), error);
+                Some(name.to_owned())
+            }
+        }
     }
 
     /// Removes the entries that rules and patterns exclude from a directory at `path`, but never

@@ -64,6 +64,8 @@ pub struct WalkOptions {
     /// * The ignore file itself is an ordinary entry of the walk.
     /// * An ignore file that cannot be read is an [`Entry::Failed`]. The walk continues without its
     ///   patterns.
+    /// * An ignore file with an invalid pattern is an [`Entry::Failed`], too, with a
+    ///   [`BadLine`](super::BadLine). The walk uses its other patterns.
     ///
     /// Git and [`gitignore`](Self::gitignore) have no effect on ignore files. An entry is excluded
     /// if either excludes it.

@@ -23,15 +23,25 @@ pub(super) struct Pattern {
 
 /// Returns all patterns of a file.
 pub(super) fn patterns(text: &[u8]) -> impl Iterator<Item = Pattern> {
+    lines(text).map(|(_, line)| Pattern::new(line))
+}
+
+/// Returns the first line of a file whose pattern is invalid, and its number.
+pub(super) fn first_invalid(text: &[u8]) -> Option<(usize, &[u8])> {
+    lines(text).find(|(_, line)| !Pattern::new(line).is_sound())
+}
+
+/// Returns the lines with patterns, each with its number.
+fn lines(text: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
     let text = text.strip_prefix("\u{feff}".as_bytes()).unwrap_or(text);
-    text.split(|&byte| byte == b'\n').filter_map(|line| {
+    (1..).zip(text.split(|&byte| byte == b'\n')).filter_map(|(number, line)| {
         if line.is_empty() || line.starts_with(b"#") {
             return None;
         }
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         // git reads a line as a C string.
         let line = line.split(|&byte| byte == 0).next().unwrap_or_default();
-        Some(Pattern::new(without_blanks(line)))
+        Some((number, without_blanks(line)))
     })
 }
 

@@ -107,6 +107,14 @@ fn excluded_entries_are_reported_in_the_order_of_their_paths() {
 }
 
 #[test]
+fn first_invalid_line_of_a_file_is_a_failure() {
+    let tree = tree(&["a.o", "b", "d/c"], &[("", "# x\n*.o\n[b\n[c\n")]);
+    let why = "unclosed [, unknown character class, or \\ at the end";
+    let failed = format!("{NAME}: line 3: invalid pattern '[b': {why}");
+    assert_eq!(tree.walk(&with_ignore_files()), [&*failed, NAME, "b", "d/c"]);
+}
+
+#[test]
 fn only_a_regular_file_is_an_ignore_file() {
     let tree = Tree::of(&["a/x", "b/x", "b/.lanesumignore/y", "patterns"]);
     tree.write("patterns", "x\n");

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use indicatif::{DecimalBytes, HumanCount};
 use lanesum_catalog::{Catalog, CatalogError, Root, Settings, SettingsPatch};
-use lanesum_checksum::walk::{Entry, Skip, walk};
+use lanesum_checksum::walk::{BadLine, Entry, Skip, walk};
 
 use super::add::settings_for;
 use super::print::name;
@@ -70,6 +70,9 @@ struct Found {
     excluded: Vec<PathBuf>,
     links: Vec<PathBuf>,
     mounts: Vec<PathBuf>,
+    special: Vec<PathBuf>,
+    /// Ignore files with an invalid pattern.
+    bad_lines: Vec<(PathBuf, io::Error)>,
     failed: Vec<PathBuf>,
 }
 
@@ -90,7 +93,10 @@ impl Found {
                 Entry::Skipped { path, why: Skip::Link } => found.links.push(path),
                 Entry::Skipped { path, why: Skip::OtherDevice } => found.mounts.push(path),
                 Entry::Skipped { path, why: Skip::Excluded } => found.excluded.push(path),
-                Entry::Skipped { .. } => {}
+                Entry::Skipped { path, .. } => found.special.push(path),
+                Entry::Failed { path, error } if BadLine::in_error(&error).is_some() => {
+                    found.bad_lines.push((path, error));
+                }
                 Entry::Failed { path, .. } => found.failed.push(path),
             }
         }
@@ -98,6 +104,9 @@ impl Found {
     }
 
     fn print(&self, directory: &Path, console: &mut Console) -> io::Result<()> {
+        for (path, error) in &self.bad_lines {
+            console.about(name(path), &format!("warning: {error}"));
+        }
         let mut line = Vec::new();
         console.quote(&mut line, name(directory));
         let bytes = DecimalBytes(self.bytes);
@@ -109,6 +118,7 @@ impl Found {
             (&self.excluded, "excluded"),
             (&self.links, "symbolic link, skipped"),
             (&self.mounts, "mounted file system, needs its own add"),
+            (&self.special, "pipe, socket or device, skipped"),
             (&self.failed, "cannot be read"),
         ] {
             for path in paths.iter().take(MOST) {

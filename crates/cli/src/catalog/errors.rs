@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use indicatif::DecimalBytes;
-use lanesum_catalog::{Catalog, CatalogError};
+use lanesum_catalog::{Catalog, CatalogError, DEFAULT_EXCLUDES, IGNORE_FILE};
 use lanesum_checksum::error::message;
 
 use super::code::Code;
@@ -88,8 +88,8 @@ fn of_catalog(error: &CatalogError, commands: Commands<'_>) -> Option<Problem> {
             "replace it with a copy made by `lanesum catalog backup`".to_owned(),
         ),
         CatalogError::NotACatalog(path) => {
-            let hint = "name the catalog with --catalog FILE, or restore it from a backup";
-            return Some(about(path, "not a catalog of lanesum", hint));
+            let hint = "name the catalog with --catalog FILE, or restore it from a copy";
+            return Some(about(path, "not a catalog, or damaged at its start", hint));
         }
         CatalogError::Newer { found, known } => (
             format!("the catalog has version {found}, and this lanesum reads version {known}"),
@@ -153,8 +153,10 @@ fn of_added(error: &CatalogError, commands: Commands<'_>) -> Option<Problem> {
             about(path, words, commands.about("update", other))
         }
         CatalogError::Overlaps { path, other } => {
-            let words = format!("overlaps with {}, which is in the catalog", console.shown(other));
-            about(path, words, commands.about("forget", other))
+            let words = format!("contains {}, which is in the catalog", console.shown(other));
+            let forget = commands.about("forget", other);
+            let hint = format!("add the directories beside it, or delete its records: {forget}");
+            about(path, words, hint)
         }
         CatalogError::OtherFiles { path, checked, matching } => {
             let words = format!(
@@ -228,8 +230,25 @@ fn of_path(error: &CatalogError, commands: Commands<'_>) -> Problem {
             let hint = format!("to list problems: {}", commands.of("report"));
             about(path, "not recorded, and does not exist", hint)
         }
+        CatalogError::NotRecorded(path) if !path.is_dir() && !is_regular(path) => Problem {
+            path: Some(path.clone()),
+            words: "not recorded: not a regular file".to_owned(),
+            hint: None,
+        },
         CatalogError::NotRecorded(path) => {
             about(path, "not recorded", format!("record new files: {}", commands.of("update")))
+        }
+        CatalogError::Excluded { path, pattern: None } => {
+            about(path, format!("not recorded: excluded by {IGNORE_FILE}"), "edit that file")
+        }
+        CatalogError::Excluded { path, pattern: Some(pattern) } => {
+            let option = match DEFAULT_EXCLUDES.iter().any(|it| pattern == it) {
+                true => "--no-default-excludes",
+                false => "--exclude GLOB",
+            };
+            let pattern = commands.console.shown(pattern);
+            let hint = format!("to change the patterns: {} {option} DIR", commands.of("add"));
+            about(path, format!("not recorded: excluded by the pattern {pattern}"), hint)
         }
         CatalogError::NotAFile(path) => {
             let hint = format!("if it was deleted: {}", commands.about("forget", path));
@@ -241,6 +260,9 @@ fn of_path(error: &CatalogError, commands: Commands<'_>) -> Problem {
         CatalogError::Offline { path, reason } => {
             let words = format!("offline: {}", offline::words_of(*reason));
             about(path, words, offline::hint_for(path, *reason, commands))
+        }
+        CatalogError::Io { path, error } if is_catalog(path, error, commands) => {
+            about(path, "a directory, not a catalog", "name the file: --catalog FILE")
         }
         CatalogError::Io { path, error } => Problem {
             path: Some(path.clone()),
@@ -291,4 +313,15 @@ pub fn name_roots_below(
 /// Returns whether a directory is in another one.
 fn is_inside(path: &Path, other: &Path) -> bool {
     path.canonicalize().is_ok_and(|path| path.starts_with(other))
+}
+
+/// Returns whether a path is a regular file, and not a link.
+fn is_regular(path: &Path) -> bool {
+    path.symlink_metadata().is_ok_and(|it| it.is_file())
+}
+
+/// Returns whether the error is that the catalog's path is a directory.
+fn is_catalog(path: &Path, error: &io::Error, commands: Commands<'_>) -> bool {
+    error.kind() == io::ErrorKind::IsADirectory
+        && place::path(commands.place).is_ok_and(|catalog| catalog == path)
 }

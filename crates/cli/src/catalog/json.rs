@@ -123,10 +123,18 @@ pub fn summary_object(summary: &Summary) -> Map<String, Value> {
         insert_path(&mut object, "path", &summary.root.path_of(mount));
         Value::Object(object)
     });
+    let bad_lines = summary.skipped.bad_lines.iter().map(|(ignore_file, error)| {
+        let mut object = Map::new();
+        insert_path(&mut object, "path", &summary.root.path_of(ignore_file));
+        object.insert("error".to_owned(), error.as_str().into());
+        Value::Object(object)
+    });
     let skipped = json!({
         "links": summary.skipped.links,
+        "special": summary.skipped.special,
         "excluded": summary.skipped.excluded,
         "mounts": mounts.collect::<Vec<_>>(),
+        "bad_lines": bad_lines.collect::<Vec<_>>(),
     });
     extend(
         &mut object,
@@ -139,6 +147,7 @@ pub fn summary_object(summary: &Summary) -> Map<String, Value> {
             ("counts", counts(&summary.counts)),
             ("hardware_warnings", json!(summary.hardware_warnings)),
             ("not_read", json!(summary.unread)),
+            ("read_again", json!(summary.again)),
             ("unknown", json!(summary.unknown)),
             ("files_read", json!(summary.files)),
             ("bytes_read", json!(summary.bytes)),

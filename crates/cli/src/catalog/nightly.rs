@@ -15,7 +15,7 @@ use super::{Code, place};
 use crate::args::Nightly;
 use crate::console::{Console, lock};
 
-/// Updates and scrubs. Prints only roots that need attention.
+/// Updates and scrubs. Prints only roots that need attention, or a summary of all with JSON.
 ///
 /// # Errors
 /// Errors of the catalog, and wrong usage.
@@ -43,7 +43,8 @@ pub fn run(args: &Nightly, console: &Arc<Mutex<Console>>) -> anyhow::Result<Code
     let scrubbed =
         runner.run_with(&mut catalog, &targets, &scrub, Reads::Some, yields, &mut print)?;
     let worst = code(&updated, false).max(code(&scrubbed, false));
-    if worst != Code::Nothing {
+    // A program that reads JSON expects a summary of each directory.
+    if worst != Code::Nothing || args.reading.json {
         end(&runner, &updated, &scrubbed)?;
     }
     Ok(worst)
@@ -73,6 +74,7 @@ fn both(update: &Summary, scrub: &Summary) -> Summary {
         };
     }
     both.is_first = update.is_first;
+    both.again = update.again;
     both.skipped = update.skipped.clone();
     both.unknown = both.unknown.max(update.unknown);
     both.hardware_warnings += update.hardware_warnings;

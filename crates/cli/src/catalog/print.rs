@@ -9,6 +9,7 @@ use lanesum_catalog::{Attention, Class, Finding, Reason, Root, Summary};
 
 use super::commands::Commands;
 use super::errors::print_hint;
+use super::standing::reason_words;
 use super::{json, summary};
 use crate::args::Where;
 use crate::console::Console;
@@ -63,6 +64,9 @@ impl Printer<'_> {
             return console.line(&json::line(object));
         }
         console.flush()?;
+        for (path, error) in &it.skipped.bad_lines {
+            console.about(name(&it.root.path_of(path)), &format!("warning: {error}"));
+        }
         console.about(name(&it.root.path), &summary::words(verb, it));
         let hint = summary::hint(it, Commands { place: self.place, console });
         if let Some(hint) = hint {
@@ -109,7 +113,7 @@ fn notes(finding: &Finding, console: &Console) -> Vec<String> {
         (Some(reason @ Reason::IoError), _, Some(error)) => {
             notes.push(format!("{reason}: {error}"))
         }
-        (Some(reason), ..) => notes.push(reason.name().to_owned()),
+        (Some(reason), ..) => notes.push(reason_words(reason).to_owned()),
         (None, ..) => {}
     }
     if finding.files > 1 {

@@ -227,13 +227,27 @@ pub fn file_line(file: &FileStatus, console: &Console) -> Vec<u8> {
     }
     let reason = match (file.reason, &file.error) {
         (Some(Reason::IoError), Some(error)) => Some(format!("io-error: {error}")),
-        (reason, _) => reason.map(|reason| reason.name().to_owned()),
+        (reason, _) => reason.map(|reason| reason_words(reason).to_owned()),
     };
     if let Some(reason) = reason {
         line.extend_from_slice(format!(" ({reason})").as_bytes());
     }
     line.push(b'\n');
     line
+}
+
+/// Returns a reason as words. JSON has its name.
+pub const fn reason_words(reason: Reason) -> &'static str {
+    match reason {
+        Reason::Content => "content changed, size and time unchanged",
+        Reason::Size => "longer, time unchanged",
+        Reason::Truncated => "shorter, time unchanged",
+        Reason::Rewritten => "rewritten, time unchanged",
+        Reason::Replaced => "replaced by a different file, time unchanged",
+        Reason::Unstable => "two reads gave different contents",
+        Reason::Older => "older than the recorded version",
+        reason => reason.name(),
+    }
 }
 
 /// Returns an unreadable directory as a line.
@@ -248,15 +262,18 @@ pub fn pending_line(it: &Pending, console: &Console) -> Vec<u8> {
     line
 }
 
-/// Returns the hint for a file.
-pub fn file_hint(file: &FileStatus, commands: Commands<'_>) -> String {
+/// Returns the hints for a file.
+pub fn file_hints(file: &FileStatus, commands: Commands<'_>) -> Vec<String> {
     let path = file.moved_to.as_ref().unwrap_or(&file.path);
     match file.class {
-        Class::Damaged => {
-            format!("restore it from a backup, then: {}", commands.about("verify", path))
+        Class::Damaged => vec![
+            format!("restore it from a backup, then: {}", commands.about("verify", path)),
+            format!("if it is right as it is: {}", commands.about("accept", path)),
+        ],
+        Class::Missing => {
+            vec![format!("restore it, or: {}", commands.about("forget", &file.path))]
         }
-        Class::Missing => format!("restore it, or: {}", commands.about("forget", &file.path)),
-        _ => unchecked_hint(file.reason, &commands.about("verify", path)),
+        _ => vec![unchecked_hint(file.reason, &commands.about("verify", path))],
     }
 }
 

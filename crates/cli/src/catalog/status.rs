@@ -10,7 +10,7 @@ use super::commands::Commands;
 use super::json::{attention, counts, extend, insert_path, line, object, offline};
 use super::print::name;
 use super::standing::{
-    Standing, file_hint, file_line, notices, pending_hint, pending_line, problem_count,
+    Standing, file_hints, file_line, notices, pending_hint, pending_line, problem_count,
 };
 use super::times::{DAY, utc};
 use super::{Code, now, place, prometheus};
@@ -122,7 +122,8 @@ fn text(
     let mut text = Vec::new();
     for file in &bad {
         text.extend(file_line(file, console));
-        hint(&mut text, &file_hint(file, Commands { place, console }));
+        let hints = file_hints(file, Commands { place, console });
+        hints.iter().for_each(|it| hint(&mut text, it));
     }
     for it in unread.iter().take(MOST) {
         text.extend(pending_line(it, console));

@@ -46,6 +46,9 @@ pub fn words(verb: &str, it: &Summary) -> String {
         Verb::Scan => "; contents not checked".to_owned(),
         _ => format!("; {} read, {}", files(it.files), DecimalBytes(it.bytes)),
     };
+    if it.again > 0 {
+        words += &format!(" ({} changed just before they were last read)", HumanCount(it.again));
+    }
     let skipped = skipped(it);
     if !skipped.is_empty() {
         words += &format!("; skipped: {}", skipped.join(", "));
@@ -121,6 +124,7 @@ fn skipped(it: &Summary) -> Vec<String> {
     let counts = [
         (it.skipped.links, "symbolic link", "symbolic links"),
         (mounts, "mounted file system", "mounted file systems"),
+        (it.skipped.special, "pipe, socket or device", "pipes, sockets and devices"),
         (it.skipped.excluded, "excluded name", "excluded names"),
         (
             it.skipped.deleted,

@@ -10,7 +10,7 @@ use super::modules::files_without_tests;
 use super::paths::{impl_attributes, is_for_tests};
 
 /// The crates with a limit, each with the lines that it may have, without tests.
-const MOST_LINES: &[(&str, usize)] = &[("catalog", 10_400)];
+const MOST_LINES: &[(&str, usize)] = &[("catalog", 10_500)];
 
 /// From the line with `fn` to that with the closing brace.
 const LONGEST_FUNCTION: usize = 60;

@@ -40,8 +40,9 @@ fn status_has_a_line_and_a_command_for_each_problem() {
     let words = told(&folder, "status", 1);
     assert!(words.starts_with("1 damaged, 1 missing, 1 new; 2 ok\n\nDIRECTORY"), "{words}");
     let problems = "
-damaged  tree/a (rewritten)
+damaged  tree/a (rewritten, time unchanged)
   restore it from a backup, then: lanesum verify tree/a
+  if it is right as it is: lanesum accept tree/a
 missing  tree/b
   restore it, or: lanesum forget tree/b
 tree: 1 new
@@ -176,7 +177,8 @@ fn report_is_a_mail_with_what_to_do() {
     let words = told(&folder, "report", 1);
     let lines: Vec<_> = words.lines().collect();
     assert_eq!(lines[..2], ["lanesum: 1 damaged, 1 missing - tree", ""], "{words}");
-    let damaged = words.find("\ndamaged  tree/a (rewritten)\n  recorded: 6 bytes, ").unwrap();
+    let damaged =
+        words.find("\ndamaged  tree/a (rewritten, time unchanged)\n  recorded: 6 bytes, ").unwrap();
     let missing = words.find("\nmissing  tree/b\n").unwrap();
     assert!(damaged < missing, "{words}");
     for fact in [

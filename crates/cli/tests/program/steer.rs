@@ -181,7 +181,7 @@ fn damaged_catalog_ends_with_4() {
     ends(&folder, "status", 4);
     fs::write(&path, "no database").unwrap();
     let words = told(&folder, "update", 4);
-    assert!(words.contains("state/catalog.db: not a catalog of lanesum"), "{words}");
+    assert!(words.contains("state/catalog.db: not a catalog, or damaged at its start"), "{words}");
     fs::copy(folder.path("copy.db"), &path).unwrap();
     ends(&folder, "catalog check", 0);
     ends(&folder, "verify", 0);

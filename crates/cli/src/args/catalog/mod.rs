@@ -71,7 +71,8 @@ pub enum CatalogCommand {
     /// Update and scrub, and print only problems (for cron).
     ///
     /// `nightly` runs `update` over all directories, then `scrub`. It prints nothing if nothing
-    /// needs attention, and never prints edited, moved or new files.
+    /// needs attention, and never prints edited, moved or new files. With --json it always prints a
+    /// summary of each directory.
     #[command(after_help = help::NIGHTLY)]
     Nightly(Nightly),
     /// Run as a daemon that verifies files on schedule.
@@ -98,7 +99,8 @@ pub enum CatalogCommand {
     /// Show the state of each directory, and what to do.
     ///
     /// `status` prints stored results and reads no files. It shows a verdict, a table with a line
-    /// for each directory, and for each problem a command that solves it.
+    /// for each directory, and for each problem the commands that help. The words in parentheses
+    /// are the reason of a problem.
     #[command(after_help = help::STATUS)]
     Status(Status),
     /// List problems, or write a fixity report.

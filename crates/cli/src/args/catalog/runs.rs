@@ -42,7 +42,9 @@ pub struct Changes {
 /// How a directory is scrubbed.
 #[derive(Debug, Args)]
 pub struct Pace {
-    /// Verify every file once in this time: 90d, 12w, 1y [default: 90d].
+    /// Verify each file once per TIME, such as 90d, 12w or 1y.
+    ///
+    /// A directory that is added without this option has 90d.
     #[arg(long, value_name = "TIME", value_parser = days, allow_hyphen_values = true)]
     pub every: Option<u32>,
 

@@ -11,7 +11,7 @@ use crate::catalog::commands::Commands;
 use crate::catalog::json::hex;
 use crate::catalog::print::name;
 use crate::catalog::standing::{
-    Standing, file_hint, file_line, notices, pending_hint, pending_line,
+    Standing, file_hints, file_line, notices, pending_hint, pending_line,
 };
 use crate::catalog::status::hint;
 use crate::catalog::times::{last_verified, moment};
@@ -108,11 +108,7 @@ fn problem(text: &mut Vec<u8>, file: &FileStatus, copy: Option<&Path>, commands:
     for fact in facts {
         text.extend_from_slice(format!("  {fact}\n").as_bytes());
     }
-    hint(text, &file_hint(file, commands));
-    if file.class == Class::Damaged {
-        let path = file.moved_to.as_ref().unwrap_or(&file.path);
-        hint(text, &format!("if it is right as it is: {}", commands.about("accept", path)));
-    }
+    file_hints(file, commands).iter().for_each(|it| hint(text, it));
 }
 
 /// `1,234 bytes, modified 2026-11-24 21:03 +01:00, md5 900150983cd24fb0d6963f7d28e17f72`.

@@ -135,6 +135,55 @@ fn ignored_files_are_not_recorded() {
 }
 
 #[test]
+fn invalid_pattern_of_an_ignore_file_is_reported_once() {
+    let folder = Folder::of(&["d/a", "d/b.log"]);
+    folder.write("d/.lanesumignore", "# logs\n*.log\n[a\n[b\n");
+    let told = "d/.lanesumignore: warning: line 3: invalid pattern '[a': unclosed [";
+    for command in ["add --dry-run d", "add d", "scan", "update"] {
+        let printed = expect(&folder, command, 0, &[told]);
+        assert_eq!(printed.matches("invalid pattern").count(), 1, "{printed}");
+    }
+    let list = expect(&folder, "catalog export d", 0, &["d/a", "d/.lanesumignore"]);
+    assert!(!list.contains("b.log"), "{list}");
+    expect_silence(&folder, "nightly");
+}
+
+#[test]
+fn excluded_path_is_named_with_its_pattern() {
+    let folder = Folder::of(&["d/a", "d/build/c", "d/x.log", "d/y.tmp", "d/new"]);
+    folder.write("d/.lanesumignore", "*.log\n");
+    expect(&folder, "add --exclude build/ d", 0, &[]);
+    folder.write("d/later", "");
+    for (path, told) in [
+        (
+            "d/build/c",
+            "excluded by the pattern build/\nhint: to change the patterns: lanesum add --exclude GLOB DIR",
+        ),
+        ("d/build", "excluded by the pattern build/\n"),
+        (
+            "d/y.tmp",
+            "excluded by the pattern '*.tmp'\nhint: to change the patterns: lanesum add --no-default-excludes DIR",
+        ),
+        ("d/x.log", "excluded by .lanesumignore\nhint: edit that file\n"),
+        ("d/later", "not recorded\nhint: record new files: lanesum update\n"),
+        ("d/none", "not recorded, and does not exist\n"),
+    ] {
+        expect(&folder, &format!("verify {path}"), 2, &[path, told]);
+        expect(&folder, &format!("accept {path}"), 2, &[told]);
+    }
+    folder.link("a", "d/link");
+    expect(&folder, "verify d/link", 2, &["not recorded: not a regular file\n"]);
+}
+
+#[test]
+fn files_that_are_read_again_are_explained() {
+    let folder = Folder::of(&["d/a", "d/b"]);
+    expect(&folder, "add d", 0, &["2 files read, 6 B\n"]);
+    let told = "2 files read, 6 B (2 changed just before they were last read)";
+    expect(&folder, "update", 0, &[told]);
+}
+
+#[test]
 fn scan_says_contents_not_checked() {
     let folder = recorded(&["d/a", "d/b"]);
     rewrite(&folder, "d/a", "content of d/X");

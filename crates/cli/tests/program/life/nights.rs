@@ -16,6 +16,19 @@ fn nightly_is_silent_without_findings() {
 }
 
 #[test]
+fn nightly_prints_a_summary_of_each_directory_as_json() {
+    let folder = recorded(&["d/a", "e/b"]);
+    expect(&folder, "add e", 0, &[]);
+    let printed = run(&folder, "nightly --json").stdout;
+    let objects = serde_json::Deserializer::from_slice(&printed).into_iter();
+    let objects: Vec<serde_json::Value> = objects.map(Result::unwrap).collect();
+    assert_eq!(objects.len(), 2, "{objects:?}");
+    for object in objects {
+        assert_eq!((&object["event"], &object["verb"]), (&"summary".into(), &"nightly".into()));
+    }
+}
+
+#[test]
 fn nightly_prints_what_needs_attention_and_no_more() {
     let folder = recorded(&["d/a", "d/b", "d/c"]);
     edit(&folder, "d/a");

@@ -84,6 +84,39 @@ fn links_are_counted() {
 }
 
 #[test]
+fn special_files_are_counted() {
+    let folder = Folder::of(&["d/a"]);
+    let pipe = std::process::Command::new("mkfifo").arg(folder.path("d/pipe")).status().unwrap();
+    assert!(pipe.success());
+    let told = "skipped: 1 pipe, socket or device";
+    for command in ["add d", "scan", "update"] {
+        expect(&folder, command, 0, &[told]);
+    }
+    expect(&folder, "add --dry-run d", 0, &["d/pipe (pipe, socket or device, skipped)"]);
+}
+
+#[test]
+fn directory_around_a_root_is_not_added() {
+    let folder = recorded(&["e/d/a", "d/b"]);
+    let told = "contains";
+    let hint = "hint: add the directories beside it, or delete its records: lanesum forget";
+    expect(&folder, "add .", 2, &[told, hint]);
+    expect(&folder, "add e", 0, &[]);
+}
+
+#[test]
+fn file_that_is_not_a_catalog_is_named() {
+    let folder = Folder::of(&["d/a"]);
+    folder.write("notes", "not a catalog\n");
+    let told =
+        "notes: not a catalog, or damaged at its start\nhint: name the catalog with --catalog";
+    expect(&folder, "status --catalog notes", 4, &[told]);
+    let told = "d: a directory, not a catalog\nhint: name the file: --catalog FILE\n";
+    expect(&folder, "status --catalog d", 2, &[told]);
+    expect(&folder, "scan --catalog d", 2, &[told]);
+}
+
+#[test]
 fn directory_called_like_a_command_has_a_way() {
     let folder = Folder::new();
     write_old(&folder, "verify/a", "a");
