@@ -34,7 +34,7 @@ pub enum Error {
     /// it and would lose data, or has already read all of it.
     #[error("already in use as the list, the file names or the key")]
     Taken,
-    /// The algorithm needs a key of a certain length, and there is none.
+    /// The algorithm needs a key of a certain length, which the options lack.
     #[error("no key of the length that {0} needs")]
     NoKey(Algorithm),
 }

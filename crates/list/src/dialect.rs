@@ -30,7 +30,7 @@ pub struct Dialect {
     /// Whether to read digits in base64 and padded tags, which the GNU programs for one algorithm
     /// do not read.
     pub(crate) is_lenient: bool,
-    /// Whether a NUL ends a name, as it ends a string in C. Otherwise a NUL makes a line malformed.
+    /// Whether a NUL ends a name, as it ends a string in C. Otherwise a NUL makes a line invalid.
     pub(crate) nul_ends_names: bool,
     pub(crate) ending: Ending,
     /// Whether digests are written in base64.

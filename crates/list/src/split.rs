@@ -27,7 +27,7 @@ impl<'a> RawLine<'a> {
         Self { number, text: Some(text), is_ended: true }
     }
 
-    /// Parses the line. A line that is too long is malformed.
+    /// Parses the line. A line that is too long is invalid.
     ///
     /// ```
     /// use lanesum_list::formats::{Line, Mixed};
@@ -68,7 +68,7 @@ impl<'a> RawLine<'a> {
         }
     }
 
-    /// Returns whether the list was truncated within this malformed line. Such a line is
+    /// Returns whether the list was truncated within this invalid line. Such a line is
     /// the last one, has no ending, and is not a line of another format.
     fn is_cut(self) -> bool {
         let Some(text) = self.text else { return !self.is_ended };

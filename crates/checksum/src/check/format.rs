@@ -17,7 +17,7 @@ use super::{List, Options, Recognition};
 pub struct FormatOfList {
     /// The format, before the first line.
     pub format: Box<dyn Format>,
-    /// The directory of the names, if it depends on the place of the list. That is so for BagIt
+    /// The directory of the names, if it depends on the place of the list, as in BagIt
     /// manifests, and for all lists with [`Options::beside`]. The list itself may also name a
     /// directory, see [`Format::folder`].
     pub folder: Option<PathBuf>,

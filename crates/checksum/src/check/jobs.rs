@@ -57,7 +57,7 @@ pub(super) struct Expected {
     /// Whether the literal name is used.
     pub(super) is_raw: bool,
     pub(super) first: ExpectedLine,
-    /// The lines after the first one. Usually there are none.
+    /// The lines after the first one, usually empty.
     pub(super) others: Vec<ExpectedLine>,
     /// The share of this job in the reads of the file.
     pub(super) share: Share,

@@ -15,7 +15,7 @@ use crate::list::OpenError;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum List {
     /// Standard input. Add its inode to [`engine::Options::taken`](crate::engine::Options::taken).
-    /// With [`Recognition::Gnu`](super::Recognition::Gnu) an entry `-` is malformed in such a list.
+    /// With [`Recognition::Gnu`](super::Recognition::Gnu) an entry `-` is invalid in such a list.
     Stdin,
     /// A file.
     Path(PathBuf),
@@ -67,7 +67,7 @@ pub enum ListError {
     /// The list is not text.
     #[error(transparent)]
     NotAList(NotAList),
-    /// A line has an algorithm that needs a key, and there is none.
+    /// A line has an algorithm that needs a key, which the options lack.
     #[error("{0} needs the key that made the list")]
     NoKey(Algorithm),
     /// The list is a pipe or similar, and had no relevant lines. Only a regular file may be empty.

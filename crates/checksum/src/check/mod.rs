@@ -61,8 +61,8 @@ pub struct Options {
     /// The name of the single file in a list of the format [`Kind::S3`] without a name, as printed
     /// by `aws s3api head-object`.
     pub name: Option<Vec<u8>>,
-    /// Part sizes to try first for multipart ETags, before those of known clients. The default is
-    /// none.
+    /// Part sizes to try first for multipart ETags, before those of known clients.
+    /// Empty by default.
     pub part_sizes: Vec<PartSize>,
     /// The directory of all names, including those that start with `/`. Without it names are used
     /// unchanged, and `-` is standard input.
@@ -77,7 +77,7 @@ pub struct Options {
     pub side_files: bool,
     /// The journal of an interrupted check. Files that have not changed since are not read again,
     /// and matching files are added to the journal. The caller removes it at the end of the check.
-    /// Files of lines with only a multipart ETag are always read. The default is none.
+    /// Files of lines with only a multipart ETag are always read. By default there is no journal.
     pub journal: Option<Arc<Journal>>,
     /// Whether a file that does not exist is [`Verdict::Missing`] instead of
     /// [`Verdict::Unreadable`].
@@ -138,7 +138,7 @@ pub enum Recognition {
     /// Files in UTF-16 or with binary data are errors, a byte order mark is skipped, and each list
     /// has its own form.
     Examined,
-    /// As in GNU md5sum: all invalid lines are malformed, and the first untagged line of all lists
+    /// As in GNU md5sum: all invalid lines are skipped, and the first untagged line of all lists
     /// decides whether the lists have the reversed form.
     Gnu,
 }
@@ -172,7 +172,7 @@ pub enum Event {
         part_size: u64,
     },
     /// A line has an unsupported algorithm, so its file was not checked. With [`Recognition::Gnu`]
-    /// such a line is malformed.
+    /// such a line is skipped.
     Unknown {
         /// The line number, from 1.
         line: u64,
@@ -232,7 +232,7 @@ pub enum Verdict {
 pub struct Tally {
     /// Lines that are neither entry nor comment.
     pub malformed: u64,
-    /// Those malformed lines that are a digest of the right length without a name.
+    /// Those of them that are a digest of the right length without a name.
     pub nameless: u64,
     /// Records that are invalid in the format of the list.
     pub wrong: u64,

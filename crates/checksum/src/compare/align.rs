@@ -166,7 +166,7 @@ fn are_common(a: &Names, one: &[u8], b: &Names, other: &[u8]) -> bool {
 
 /// Candidates for the prefix of the names of a list that is compared with a directory.
 struct Views {
-    /// Of no prefix and the path of the directory, the one that finds the most files, or the
+    /// Either no prefix or the path of the directory: the one that finds more files, or the
     /// shorter one if equal.
     own: Vec<u8>,
     /// The other one if it also finds files, unless `own` finds all and this one fewer.

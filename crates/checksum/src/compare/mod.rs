@@ -75,8 +75,8 @@ pub struct Options {
     pub dialect: Dialect,
     /// The format of the lists. Without it the format of each list is detected by its start.
     pub from: Option<Kind>,
-    /// Part sizes to try first for multipart ETags, before those of known clients. The default is
-    /// none.
+    /// Part sizes to try first for multipart ETags, before those of known clients.
+    /// Empty by default.
     pub part_sizes: Vec<PartSize>,
     /// How directories are walked.
     pub walk: WalkOptions,

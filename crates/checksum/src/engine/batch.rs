@@ -8,7 +8,7 @@
 //! read the next file after the previous ones in the buffer
 //!   small and complete: it stays in the buffer
 //!   otherwise:          its bytes move to the buffer of a lane
-//! if the widest kernel's lanes are full, or no more files come: hash all small files
+//! if the widest kernel's lanes are full, or no further files come: hash all small files
 //! ```
 //!
 //! After a file that is not small, the next one is read into the buffer of a lane, and is moved

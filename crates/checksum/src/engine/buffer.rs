@@ -107,7 +107,7 @@ impl Buffer {
 /// Allocates zeroed pages, which take no memory before they are touched.
 ///
 /// # Errors
-/// Fails if the system or a limit such as `ulimit -v` allows no more memory.
+/// Fails if the system or a limit such as `ulimit -v` allows no further memory.
 pub(super) fn zeros(length: usize) -> io::Result<Box<[u8]>> {
     bytemuck::try_zeroed_slice_box(length).map_err(|()| Errno::NOMEM.into())
 }

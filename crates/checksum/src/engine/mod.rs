@@ -256,14 +256,14 @@ pub struct Options {
     /// The instruction set for MD5, SHA-1 and SHA-2. The default is the best one of the CPU.
     pub backend: Backend,
     /// The key for algorithms that take one. A job whose algorithm needs a key of another length is
-    /// [`Error::NoKey`]. The default is none.
+    /// [`Error::NoKey`]. By default there is no key.
     pub key: Option<Key>,
     /// The inodes of files that the caller writes to. They are [`Error::OwnOutput`] under all their
-    /// names. The default is none.
+    /// names. Empty by default.
     pub own_files: Vec<Inode>,
     /// The inodes of inputs that the caller reads itself, for example a pipe with a list. A job
-    /// that leads to one of them is [`Error::Taken`] if its bytes can be read only once. The
-    /// default is none.
+    /// that leads to one of them is [`Error::Taken`] if its bytes can be read only once. Empty by
+    /// default.
     pub taken: Vec<Inode>,
     /// Counters of bytes and files, to show the progress.
     pub progress: Option<Arc<Progress>>,

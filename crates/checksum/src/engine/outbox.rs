@@ -45,7 +45,7 @@ pub(super) struct Outbox {
     /// number of workers change. Workers, serial threads and the thread that pulls jobs wait for
     /// it.
     changed: Condvar,
-    /// Notified when as many outcomes are ready as the caller waits for, or when no more will come.
+    /// Notified when as many outcomes are ready as the caller waits for, or none will come.
     ready: Condvar,
     /// The first job that may not start yet. A copy of the state that can be read without the lock.
     end_of_window: AtomicU64,
@@ -92,7 +92,7 @@ enum Slot {
 }
 
 impl State {
-    /// Returns whether no more outcome will become ready.
+    /// Returns whether no further outcome will become ready.
     fn is_at_end(&self, stop: &Stop) -> bool {
         self.threads == 0 || stop.is_set()
     }
@@ -243,7 +243,7 @@ impl Outbox {
 
     /// Returns the next serial job of a worker, once the caller has processed all previous
     /// outcomes. A user who types the input may want to see them first, and the job may run
-    /// forever. Returns `None` if no more jobs can come.
+    /// forever. Returns `None` if no further jobs can come.
     pub(super) fn next_serial(&self, worker: Worker, stop: &Stop) -> Option<(Sequence, Serial)> {
         let mut state = self.lock();
         loop {

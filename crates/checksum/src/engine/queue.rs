@@ -43,7 +43,7 @@ pub(super) struct JobQueue {
     state: Mutex<State>,
     /// Whether any worker waits for jobs. A copy of the state that can be read without the lock.
     has_waiting: AtomicBool,
-    /// Notified when there are jobs, when no more will come, and when all workers are started.
+    /// Notified when there are jobs, when none will come, and when all workers are started.
     /// Workers wait for it.
     filled: Condvar,
     /// Notified when there is room, or when no worker is left. The thread that pulls the iterator
@@ -61,7 +61,7 @@ struct State {
     is_planning: bool,
     /// The number of jobs to pull ahead.
     ahead: usize,
-    /// Whether no more jobs will come.
+    /// Whether no further jobs will come.
     ended: bool,
     /// Whether the remaining jobs are not wanted.
     stopped: bool,
@@ -88,7 +88,7 @@ impl State {
         !self.jobs.is_empty() && !self.is_planning
     }
 
-    /// Returns whether there are no jobs and no more will come.
+    /// Returns whether there are no jobs and none will come.
     fn is_at_end(&self) -> bool {
         self.stopped || (self.is_empty() && self.ended && !self.holds.contains(&true))
     }
@@ -100,7 +100,7 @@ pub(super) enum Taken {
     Some,
     /// No jobs are available now.
     None,
-    /// No more jobs will come.
+    /// No further jobs will come.
     End,
 }
 
@@ -138,7 +138,7 @@ impl JobQueue {
         }
     }
 
-    /// Records that no more workers will be started, and the number of workers that failed to
+    /// Records that no further workers will be started, and the number of workers that failed to
     /// start.
     pub(super) fn all_are_started(&self, missing: usize) {
         let mut state = self.change();
@@ -147,18 +147,18 @@ impl JobQueue {
         self.filled.notify_all();
     }
 
-    /// Records that no more jobs will come.
+    /// Records that no further jobs will come.
     pub(super) fn end(&self) {
         self.change().ended = true;
         self.filled.notify_all();
     }
 
-    /// Returns whether no more jobs will come.
+    /// Returns whether no further jobs will come.
     pub(super) fn has_ended(&self) -> bool {
         self.change().ended
     }
 
-    /// Records that no more jobs are wanted.
+    /// Records that no further jobs are wanted.
     pub(super) fn stop(&self) {
         self.change().stopped = true;
         self.filled.notify_all();
@@ -209,7 +209,7 @@ impl JobQueue {
         Taken::Some
     }
 
-    /// Takes up to `most` of the next jobs of the plan, like [`Plan::take`].
+    /// Takes at most `most` of the next jobs of the plan, like [`Plan::take`].
     pub(super) fn take_planned<R>(
         &self,
         worker: Worker,
@@ -329,7 +329,7 @@ impl JobQueue {
         }
     }
 
-    /// Waits until there are jobs or no more will come. The worker must have started all jobs that
+    /// Waits until there are jobs, or none will come. The worker must have started all jobs that
     /// it took before.
     pub(super) fn wait(&self, worker: Worker) {
         let mut state = self.change();

@@ -141,7 +141,7 @@ pub struct Stopper(Arc<Core>);
 
 impl Stopper {
     /// Stops the run. Reads in progress end after at most 512 KiB of each file, and waits for
-    /// inputs end. No more outcomes come.
+    /// inputs end. No further outcomes come.
     pub fn stop(&self) {
         self.0.stop();
     }

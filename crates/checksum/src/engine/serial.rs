@@ -117,7 +117,7 @@ impl Drop for EndOfThread<'_> {
     }
 }
 
-/// Does the next serial job of a worker in its turn. Returns false if no more can come.
+/// Does the next serial job of a worker in its turn. Returns false if no further can come.
 fn serve_one(core: &Core, worker: Worker, open_inputs: &AtomicUsize) -> bool {
     let Core { options, outbox, stop, .. } = core;
     let Some((sequence, job)) = outbox.next_serial(worker, stop) else { return false };

@@ -1,5 +1,5 @@
-//! BLAKE3 of a file that is read in [chunks](CHUNK_LEN). Each chunk is a subtree. Of previous
-//! subtrees only the chaining values are kept (section 5.1.2 of the paper).
+//! BLAKE3 of a file that is read in [chunks](CHUNK_LEN). Each chunk is a subtree. Only
+//! the chaining values of previous subtrees are kept (section 5.1.2 of the paper).
 
 use blake3::hazmat::{
     ChainingValue, HasherExt as _, Mode, merge_subtrees_non_root, merge_subtrees_root,

@@ -13,7 +13,7 @@
 //! are the same.
 //!
 //! With several sizes the same bytes are read shortly after each other, the second time from the
-//! cache. A disk that has to seek passes over the file once, because the engine reads its parts in
+//! cache. A disk that has to seek reads the file in one pass, because the engine reads parts in
 //! order. Memory does not depend on the size of the file or the number of parts: each part size has
 //! one state that absorbs the digests of its parts.
 
@@ -139,7 +139,7 @@ pub(crate) struct Gathering {
     /// Whether versions do not prove that all parts are of one version.
     is_touched: bool,
     error: Option<Error>,
-    /// After an error no more parts are read.
+    /// After an error no further parts are read.
     is_given_up: Arc<AtomicBool>,
 }
 

@@ -48,7 +48,7 @@ const CP850: &str = "ÇüéâäàåçêëèïîìÄÅÉæÆôöòûùÿÖÜø£�
     ðÐÊËÈıÍÎÏ┘┌█▄¦Ì▀ÓßÔÒõÕµþÞÚÛÙýÝ¯´\u{ad}±‗¾¶§÷¸°¨·¹³²■\u{a0}";
 
 impl CodePage {
-    /// Every code page. The first one that fits is told.
+    /// Every code page. The first one that fits is reported.
     pub const ALL: [Self; 3] = [Self::Latin1, Self::Cp1252, Self::Cp850];
 
     /// Returns the name of the encoding for people.

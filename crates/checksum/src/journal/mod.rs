@@ -157,7 +157,7 @@ struct State {
     gives_way: Option<u64>,
     is_synced: bool,
     is_ended: bool,
-    /// The reason why no more entries are kept.
+    /// The reason why the journal keeps no further entries.
     failure: Option<io::Error>,
 }
 
@@ -306,7 +306,7 @@ impl Journal {
         self.shared.lock().write();
     }
 
-    /// Closes the journal and syncs its entries. No more entries are kept.
+    /// Closes the journal and syncs its entries. It keeps no further entries.
     ///
     /// # Errors
     /// Fails if a write failed, now or before. Entries after that are missing.

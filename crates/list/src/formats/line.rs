@@ -1,7 +1,7 @@
 //! The common parts of tagged and untagged lines: line endings, escaped names, and comments.
 //!
 //! The rules are those of GNU md5sum. Blanks before the digits are skipped, digits have either
-//! case, and a carriage return before the newline is ignored. A NUL makes a line malformed. With
+//! case, and a carriage return before the newline is ignored. A NUL makes a line invalid. With
 //! [`Dialect::only`] it ends the name, as in md5sum.
 
 use std::borrow::Cow;
@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use super::{CannotHold, Line, escape};
 use crate::{Dialect, Digest, Ending, Record, start};
 
-/// The relevant text of a line that is neither blank nor certainly malformed.
+/// The relevant text of a line that is neither blank nor certainly invalid.
 #[derive(Clone, Copy)]
 pub(super) struct Text<'a> {
     /// The text from the tag or the first digit on.

@@ -185,10 +185,10 @@ pub enum Line<'a> {
     /// An empty line, or a comment: one whose first byte is `#`.
     Blank,
     /// A line with an unsupported algorithm, and its name for the algorithm. With
-    /// [`Dialect::only`](crate::Dialect::only) such a line is malformed, as in md5sum.
+    /// [`Dialect::only`](crate::Dialect::only) such a line is invalid, as in md5sum.
     Unknown(&'a str),
     /// An invalid line in a format of independent lines.
     Malformed,
-    /// An invalid record in a format with a fixed structure.
+    /// An invalid entry in a format with a fixed structure.
     Wrong(Wrong),
 }

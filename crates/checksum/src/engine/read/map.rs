@@ -45,7 +45,7 @@ pub(super) const WINDOW: usize = 512 << 10;
 pub(in crate::engine) struct Windows {
     /// `None` if there are too many workers.
     guard: OnceCell<Option<Guard>>,
-    /// Whether a window could not be unmapped. Then no more windows are made, because each might
+    /// Whether a window could not be unmapped. Then no further windows are made, because each might
     /// stay.
     are_stuck: Cell<bool>,
     /// The trial that chooses between mapping and reading, if any.

@@ -21,7 +21,7 @@ pub(super) struct Queue {
     ring: Option<IoUring>,
     memory: Rc<Region>,
     lanes: Vec<Read>,
-    /// The error if reads can no longer be waited for. No more reads are started then, because the
+    /// The error if reads can no longer be waited for. Then no reads are started, because the
     /// kernel may still write to the memory of reads under way.
     failed: Option<Errno>,
     /// The largest number of bytes of a read, for tests. A file system may return short reads.
@@ -162,7 +162,7 @@ impl Queue {
         }
     }
 
-    /// Processes completions. Waits for one if there is none.
+    /// Processes completions. Waits for one if none is ready.
     fn wait_for_any(&mut self) -> Result<(), Errno> {
         self.failed.map_or(Ok(()), Err)?;
         let ring = self.ring.as_mut().expect("without a ring every read is done");

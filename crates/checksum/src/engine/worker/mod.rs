@@ -1,7 +1,7 @@
 //! A worker: its lanes and their files.
 //!
 //! ```text
-//! until there are no more jobs:
+//! until there are no further jobs:
 //!     start files in the free lanes                                  fill, begin.rs
 //!     hash as many blocks as all lanes have, and the small files     advance
 //!     pass on the outcomes of ended files                            outbox.rs
@@ -66,7 +66,7 @@ struct Small {
     version: FileVersion,
 }
 
-/// Works until there are no more jobs or the run is stopped.
+/// Works until there are no further jobs or the run is stopped.
 pub(super) fn work(number: task::Worker, core: &Arc<Core>) {
     let mut end = EndOfWorker { core, in_queue: Some(number) };
     if core.options.own_descriptors {
@@ -406,7 +406,7 @@ impl<'a> Worker<'a> {
     }
 
     /// Hashes the small files unless they wait for others, advances the lanes, and returns ended
-    /// files. With `are_last` no more small files come.
+    /// files. With `are_last` no further small files come.
     fn advance(&mut self, are_last: bool) {
         if are_last || self.batch.is_full() || self.batch.is_late(self.shared.bytes.get()) {
             self.hash_batch();
