@@ -74,7 +74,8 @@ pub enum Command {
     /// md5, and RHash if it was run with one hash, with --bsd or with --sfv. It also reads SFV,
     /// CSV, JSON, BagIt manifests and the output of S3 tools. docs/formats.md describes them all.
     ///
-    /// Lines of unknown algorithms, and lists that have lines but no checksum line, are failures.
+    /// A line of an unknown algorithm is a failure. So is a list that has lines, but no checksum
+    /// line.
     ///
     /// `lanesum verify` verifies files that are in the catalog.
     #[command(after_help = help::CHECK, override_usage = help::CHECK_USAGE)]
@@ -463,8 +464,9 @@ pub struct Run {
 pub struct Speed {
     /// Files and directories whose storage is measured.
     ///
-    /// `speed` reads them for ten seconds at most, and prints how their storage is read fastest. It
-    /// first drops them from the system's cache, because everything is fast from there.
+    /// `speed` reads them for at most ten seconds, and prints the fastest way to read their
+    /// storage. It first drops them from the system's cache, which would hide the speed of the
+    /// disk.
     #[arg(value_name = "PATH", value_hint = ValueHint::AnyPath)]
     pub paths: Vec<PathBuf>,
 }

@@ -25,7 +25,7 @@ pub enum Verb {
     /// is interrupted, the next one finishes or undoes it.
     ///
     /// `create` refuses a home directory and the directories above it. At the end it prints a
-    /// command that turns DIR back into what it was.
+    /// command that undoes the change.
     #[command(after_help = help::BAG_CREATE)]
     Create(Create),
     /// Record edited, moved and new files of a bag.
@@ -138,7 +138,7 @@ pub struct Update {
 
     /// Record changes that may be damage or loss, too.
     ///
-    /// The list above has the cases.
+    /// These are the cases listed above.
     #[arg(long)]
     pub accept: bool,
 

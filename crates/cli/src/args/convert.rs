@@ -42,8 +42,8 @@ pub struct Convert {
 
     /// Write only digests of these algorithms.
     ///
-    /// Use it for lists with several algorithms if the new format can hold only one. A file without
-    /// any of these digests is an error.
+    /// Use this option if the list has several algorithms and the new format holds only one. A file
+    /// without any of these digests is an error.
     #[arg(
         long,
         value_name = "ALG",

@@ -195,15 +195,16 @@ fn of_capacity(error: &CatalogError) -> Option<Problem> {
                 [*bytes, *needed, *rate, *possible].map(DecimalBytes);
             let within = within(window);
             let words = format!(
-                "{bytes} in {every_days} d need {needed} a day, and {rate} a second{within} are \
-                 {possible} a day"
+                "{bytes} in {every_days} d need {needed} a day, but {rate} a second{within} allow \
+                 only {possible}"
             );
             about(root, words, "raise --limit, --every or the hours of --between")
         }
         CatalogError::TooShort { root, longest, rate, window, possible, .. } => {
             let [longest, rate, possible] = [*longest, *rate, *possible].map(DecimalBytes);
             let words = format!(
-                "{longest} must be read at once, and {rate} a second in {window} are {possible}"
+                "{longest} must be read at once, but {rate} a second in {window} allow only \
+                 {possible}"
             );
             about(root, words, "raise --limit or the hours of --between")
         }

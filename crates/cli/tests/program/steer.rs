@@ -60,11 +60,11 @@ fn limits_that_leave_too_little_time_are_refused() {
     let folder = Folder::new();
     folder.write("tree/a", vec![0; 2_000_000]);
     let words = told(&folder, "add tree --limit 10B --every 1d", 2);
-    let arithmetic = "2.00 MB in 1 d need 2.22 MB a day, and 10 B a second are 864.00 kB a day\n";
+    let arithmetic = "2.00 MB in 1 d need 2.22 MB a day, but 10 B a second allow only 864.00 kB\n";
     assert!(words.contains(arithmetic), "{words}");
     assert_eq!(folder.names(), ["tree"]);
     let words = told(&folder, "add tree --limit 10k --between 3:00-3:02", 2);
-    assert!(words.contains("2.00 MB must be read at once, and 10.00 kB a second in 3:00-3:02"));
+    assert!(words.contains("2.00 MB must be read at once, but 10.00 kB a second in 3:00-3:02"));
     ends(&folder, "add tree --limit 1M", 0);
     ends(&folder, "limit --limit 10B --every 1d", 2);
     assert_eq!(status(&folder, 0)["bytes_per_second"], 1_000_000);

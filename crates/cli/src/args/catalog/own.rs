@@ -75,7 +75,7 @@ pub struct Export {
     #[arg(long)]
     pub relative: bool,
 
-    /// A directory in the catalog; names are written with this path as given.
+    /// A directory in the catalog; printed names begin with this path.
     #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub directory: PathBuf,
 }
@@ -86,11 +86,11 @@ pub struct ImportArgs {
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub add: Option<PathBuf>,
 
-    /// Look the names up in this directory; by default in the current one.
+    /// Look up file names in this directory; by default in the current one.
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub root: Option<PathBuf>,
 
-    /// Look the names of each list up in the directory of the list.
+    /// Look up file names in the directory of each list.
     #[arg(long, conflicts_with = "root")]
     pub beside: bool,
 

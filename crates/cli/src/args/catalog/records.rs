@@ -133,7 +133,7 @@ pub struct Relocate {
     #[arg(value_name = "OLD", value_hint = ValueHint::DirPath)]
     pub old: PathBuf,
 
-    /// The current path; the same path accepts a new disk.
+    /// The current path; the same as OLD if only the disk is new.
     #[arg(value_name = "NEW", value_hint = ValueHint::DirPath)]
     pub new: PathBuf,
 }

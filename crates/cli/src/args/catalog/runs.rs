@@ -160,7 +160,7 @@ impl Add {
 pub struct MaxGone {
     /// Treat a directory as offline if more than N percent of its files are missing [default: 10].
     ///
-    /// 100 or fewer missing files never make a directory offline. 100 percent allows everything.
+    /// Up to 100 missing files never make a directory offline. --max-gone 100 turns this check off.
     #[arg(long, value_name = "N", value_parser = whole_percent)]
     pub max_gone: Option<u32>,
 }
@@ -188,11 +188,11 @@ pub struct Update {
 
     /// Stop if more than this percentage of files was edited [default: 50].
     ///
-    /// 100 or fewer edited files never stop an update.
+    /// Up to 100 edited files never stop an update.
     #[arg(long, value_name = "PERCENT", value_parser = whole_percent)]
     pub max_changed: Option<u32>,
 
-    /// Record edited files however many there are.
+    /// Record all edited files, even more than --max-changed allows.
     #[arg(long, conflicts_with = "max_changed")]
     pub force: bool,
 
@@ -233,7 +233,7 @@ pub struct Scrub {
     #[arg(long, value_name = "TIME", value_parser = days)]
     pub older_than: Option<u32>,
 
-    /// Try damaged, missing and unchecked files again.
+    /// Read damaged, missing and unchecked files again.
     #[arg(long)]
     pub bad: bool,
 

@@ -15,11 +15,11 @@ pub struct Serve {
     ///
     /// These are damaged and missing files, files with I/O errors, hardware warnings and offline
     /// directories. The command gets LANESUM_CLASS, LANESUM_REASON, LANESUM_PATH, LANESUM_ROOT and
-    /// LANESUM_JSON in its environment. It is stopped after one minute.
+    /// LANESUM_JSON in its environment. The command is stopped after one minute.
     #[arg(long, value_name = "CMD")]
     pub on_finding: Option<String>,
 
-    /// Run a shell command once a day after everything due was read.
+    /// Run a shell command once a day, after all due files were read.
     ///
     /// It runs even if there were findings, and once after each start. It does not run while a
     /// directory is paused or offline, or while a file cannot be read.
@@ -64,7 +64,7 @@ pub struct Page {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "listen")]
     pub socket: Option<PathBuf>,
 
-    /// Allow browsers to call the page by this name.
+    /// Accept requests to the page under this host name.
     ///
     /// For example nas.example, or nas.example:8443 behind a proxy. localhost and the page's own
     /// addresses are always allowed. This option opens no other address; use --listen for that.
