@@ -18,6 +18,7 @@ use memchr::memmem;
 use crate::Algorithm;
 use crate::check::{List, Tally};
 
+pub(crate) use written::lower;
 pub use written::{CodePage, Written};
 use written::{in_case, without_which_it_is};
 

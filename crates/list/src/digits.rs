@@ -15,8 +15,8 @@ const ROOM: usize = LONGEST_DIGEST + 2;
 /// Parses the digits of a digest. Returns `None` if they are invalid.
 ///
 /// The two encodings cannot be confused. Base64 ends in the required `=`, which is not a
-/// hexadecimal digit, if the length of the digest is not a multiple of three. The length of SHA-384
-/// is one, so its hexadecimal digits alone are not read as base64. rclone writes the URL-safe
+/// hexadecimal digit, if the length of the digest is not a multiple of three. SHA-384 has such a
+/// length, so hexadecimal digits alone are not read as its base64. rclone writes the URL-safe
 /// alphabet. Both alphabets are read, because no character has different values in them.
 pub(crate) fn read(algorithm: Algorithm, digits: &[u8], base64: bool) -> Option<Digest> {
     let length = algorithm.digest_len();

@@ -8,16 +8,18 @@
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::io;
 use std::path::Path;
 
 use lanesum_list::Inode;
 
 use super::input::{self, Given};
-use super::side::{Names, Side, State};
+use super::side::{Names, Number, Side, State};
 use super::{Input, List, ListError, Options, SideError};
 use crate::check;
+use crate::engine::{inode_of, look_at};
+use crate::hints::lower;
 use crate::walk::Exclude;
 
 /// The number of names to try.
@@ -88,7 +90,8 @@ fn leave_out(list: &mut Given, exclude: &Exclude) {
 }
 
 /// Marks entries that are not missing although the walk did not find them: links and excluded
-/// entries. The contents of unreadable directories are neither.
+/// entries. The contents of unreadable directories are neither. Entries whose file the walk found
+/// in other letters get its name.
 fn note_passed_over(list: &mut Given, tree: &Side, root: &Path) {
     let is_inside = |name: &[u8]| {
         !name.starts_with(b"/") && name.split(|&byte| byte == b'/').all(|part| part != b"..")
@@ -100,11 +103,46 @@ fn note_passed_over(list: &mut Given, tree: &Side, root: &Path) {
     let is_in_view = |name: &[u8]| is_inside(name) && tree.unread_folder(name).is_none();
     let is_passed_over =
         |name: &[u8]| is_in_view(name) && !tree.names().contains(name) && is_there(name);
-    for number in 0..list.side.len() {
-        if list.side.state(number) == State::Comparable && is_passed_over(list.side.name(number)) {
-            list.side.fail(number, State::PassedOver, None);
+    let is_comparable = |number: &Number| list.side.state(*number) == State::Comparable;
+    let numbers = (0..list.side.len()).filter(is_comparable);
+    let passed_over: Vec<_> =
+        numbers.filter(|&number| is_passed_over(list.side.name(number))).collect();
+    let walked = in_walked_case(&list.side, &passed_over, tree, root);
+    for number in passed_over {
+        match walked.get(&number) {
+            Some(&walked) => list.side.names_mut().rename(number, tree.name(walked)),
+            None => list.side.fail(number, State::PassedOver, None),
         }
     }
+    if !walked.is_empty() {
+        list.side.sort();
+    }
+}
+
+/// Returns the walked files of entries whose names differ in the case of letters alone, if the file
+/// system ignores it: both names lead to the same file.
+fn in_walked_case(
+    list: &Side,
+    entries: &[Number],
+    tree: &Side,
+    root: &Path,
+) -> HashMap<Number, Number> {
+    let mut by_letters = HashMap::<Vec<u8>, Vec<Number>>::new();
+    for &entry in entries {
+        by_letters.entry(lower(list.name(entry))).or_default().push(entry);
+    }
+    let inode = |name: &[u8]| look_at(&input::path(root, name)).ok().map(|it| inode_of(&it));
+    let mut walked = HashMap::new();
+    for number in (0..tree.len()).filter(|_| !by_letters.is_empty()) {
+        let entries = by_letters.get(&lower(tree.name(number))).map(Vec::as_slice);
+        for &entry in entries.unwrap_or_default() {
+            let found = inode(tree.name(number));
+            if found.is_some() && found == inode(list.name(entry)) {
+                walked.insert(entry, number);
+            }
+        }
+    }
+    walked
 }
 
 /// The list and the directory.

@@ -72,6 +72,13 @@ impl Names {
         self.spans.push(span);
     }
 
+    /// Replaces a name. The names must be sorted again.
+    pub(super) fn rename(&mut self, number: Number, name: &[u8]) {
+        self.spans[number as usize] =
+            Span { at: self.bytes.len() as u64, length: name.len() as u32 };
+        self.bytes.extend_from_slice(name);
+    }
+
     /// Returns whether the prefix applies to all names: each one starts with it, or is absolute
     /// while the prefix is relative or the reverse.
     pub(super) fn may_be_seen_from(&self, prefix: &[u8]) -> bool {

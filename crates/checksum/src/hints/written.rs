@@ -206,7 +206,7 @@ pub(super) fn in_case(folder: &Path, name: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// Returns a name in lower case. Bytes that are not UTF-8 stay.
-fn lower(name: &[u8]) -> Vec<u8> {
+pub(crate) fn lower(name: &[u8]) -> Vec<u8> {
     match str::from_utf8(name) {
         Ok(name) => name.to_lowercase().into_bytes(),
         Err(_) => name.to_ascii_lowercase(),

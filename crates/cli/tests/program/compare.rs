@@ -258,6 +258,22 @@ fn excluded_files_are_not_missing() {
     assert_eq!((text(&missing.stdout).as_str(), missing.status.code()), ("missing x\n", Some(1)));
 }
 
+/// A hard link that the walk skips stands for the second name that a file has where the file system
+/// ignores the case of letters.
+#[test]
+fn names_in_other_letters_are_equal_where_they_lead_to_the_same_file() {
+    let folder = Folder::of(&["d/DCIM/IMG_1.JPG", "d/B"]);
+    folder.write("d/.gitignore", "img_*\nb\n");
+    fs::hard_link(folder.path("d/DCIM/IMG_1.JPG"), folder.path("d/DCIM/img_1.jpg")).unwrap();
+    folder.write("d/b", "another file");
+    let list = format!("{}  DCIM/img_1.jpg\n{}  b\n", md5("d/DCIM/IMG_1.JPG"), md5("d/B"));
+    folder.write("list", list);
+    let lines = "new .gitignore\nnew B\nnot compared b: it exists, but is a link, or excluded\n";
+    let summary = "lanesum: 4 files: 1 equal (16 B), 2 new (11 B), 1 not compared; before: list, \
+                   after: d\n";
+    expect(&folder.run("compare --gitignore list d"), 1, lines, summary);
+}
+
 #[test]
 fn other_algorithm_or_key_gives_a_hint() {
     let folder = Folder::of(&["a/x", "a/y"]);
