@@ -3,10 +3,11 @@
 use std::fs::{File, Metadata};
 use std::io::{self, BufRead, Chain, Cursor, Read as _, Take};
 use std::os::unix::fs::MetadataExt as _;
+use std::time::{SystemTime, UNIX_EPOCH};
 
-use lanesum_list::formats::{Format, Mixed};
+use lanesum_list::formats::{Creation, Format, Mixed};
 use lanesum_list::start::{self, NotAList};
-use lanesum_list::{Dialect, Ending, RawLine, Splitter};
+use lanesum_list::{Dialect, Ending, RawLine, Splitter, Time};
 
 /// The reason why a list cannot be opened. The caller adds the name of the list.
 #[derive(Debug, thiserror::Error)]
@@ -23,6 +24,19 @@ pub enum OpenError {
 /// A list after its start was examined. The examined bytes are read again, without the byte order
 /// mark.
 pub type Text<R> = Chain<Cursor<Vec<u8>>, Take<R>>;
+
+/// Returns the present time in seconds and the name of this machine, for a list that must say both.
+///
+/// ```
+/// assert!(lanesum_checksum::list::creation().time.seconds > 1_700_000_000);
+/// ```
+#[must_use]
+pub fn creation() -> Creation {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let seconds = now.as_secs().try_into().unwrap_or_default();
+    let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
+    Creation { time: Time { seconds, nanoseconds: 0 }, host }
+}
 
 /// The directory of all relative names of a list. A list that was joined from two lists may name
 /// two directories.

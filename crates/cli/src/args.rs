@@ -14,6 +14,7 @@ use std::sync::LazyLock;
 use clap::{ArgAction, Args, CommandFactory as _, Parser, Subcommand, ValueEnum, ValueHint};
 use lanesum_checksum::engine::Io;
 use lanesum_checksum::etag::PartSize;
+use lanesum_checksum::list::creation;
 use lanesum_checksum::{Algorithm, Algorithms};
 use lanesum_list::formats::{Kind, Layout};
 use lanesum_list::{Dialect, Ending};
@@ -166,9 +167,9 @@ pub struct Sum {
     /// Write the list in this format.
     ///
     /// gnu and tag are the lines of --untagged and --tag. hashdeep, md5deep, bagit, mtree, wheel
-    /// (RECORD) and sfv (CRC-32) are the lists of these tools. csv and tsv have a header, then rows
-    /// of path, size, modified and digests. json is one array of objects, jsonl one object a line.
-    /// docs/formats.md describes the limits of each.
+    /// (RECORD), asc-mhl and sfv (CRC-32) are the lists of these tools. csv and tsv have a header,
+    /// then rows of path, size, modified and digests. json is one array of objects, jsonl one object
+    /// a line. docs/formats.md describes the limits of each.
     #[arg(
         long,
         value_name = "FORMAT",
@@ -279,6 +280,7 @@ impl Sum {
         let dialect = Dialect::any().with_ending(ending);
         let mut layout = Layout::new(self.algorithms());
         layout.dialect = if self.base64 { dialect.in_base64() } else { dialect };
+        layout.creation = Some(creation());
         layout
     }
 }

@@ -151,6 +151,7 @@ fn options(args: &Convert) -> Options {
 
 fn layout(args: &Convert) -> Layout {
     let mut layout = Layout::new(Algorithms::NONE);
+    layout.creation = Some(list::creation());
     if args.base64 {
         layout.dialect = layout.dialect.in_base64();
     }

@@ -121,7 +121,7 @@ pub const fn of_wrong(wrong: &Wrong) -> Option<&'static str> {
         }
         Wrong::OtherObjects => "use the output of `aws s3api list-objects-v2`",
         Wrong::Truncated => "list all objects: leave out --max-items",
-        Wrong::Prefixes => "list all objects: leave out --delimiter",
+        Wrong::Prefixes => "list all objects: leave out --delimiter, or use --recursive",
         _ => return None,
     })
 }

@@ -182,6 +182,7 @@ pub(crate) fn format_list(
     use std::os::unix::ffi::OsStrExt as _;
     let algorithms = options::named(&algorithms)?;
     let mut layout = Layout::new(options::set(&algorithms));
+    layout.creation = Some(lanesum_checksum::list::creation());
     layout.size = rows.iter().any(|(_, size, ..)| size.is_some());
     layout.modified = rows.iter().any(|(_, _, modified, _)| modified.is_some());
     if zero {

@@ -88,8 +88,8 @@ fn of_list(list: &List, head: &[u8], options: &Options) -> FormatOfList {
                     let pointer = LfsPointer::new(dialect).named(name);
                     FormatOfList::from(Box::new(pointer) as Box<dyn Format>)
                 }
-                Some(wheel) if of_wheel(list).is_some() => {
-                    FormatOfList { format: wheel, folder: of_wheel(list) }
+                Some(format) if in_its_folder(list).is_some() => {
+                    FormatOfList { format, folder: in_its_folder(list) }
                 }
                 found => match side(list, head, found.as_deref(), dialect, options) {
                     Some(side) => FormatOfList::from(Box::new(side) as Box<dyn Format>),
@@ -109,12 +109,15 @@ fn dialect(list: &List, options: &Options) -> Dialect {
     called.iter().fold(options.dialect, Dialect::preferring)
 }
 
-/// Returns the directory of the names if the list is RECORD of an installed Python package.
-fn of_wheel(list: &List) -> Option<PathBuf> {
+/// Returns the directory of the names if the list is in a directory of its own below it: RECORD of
+/// an installed Python package, or ASC MHL.
+fn in_its_folder(list: &List) -> Option<PathBuf> {
     let List::Path(path) = list else { return None };
-    let folder = path.parent().filter(|_| path.ends_with("RECORD"))?;
-    let is_info = folder.extension().is_some_and(|extension| extension == "dist-info");
-    folder.parent().filter(|_| is_info).map(Path::to_owned)
+    let folder = path.parent()?;
+    let has_extension = |path: &Path, extension| path.extension().is_some_and(|it| it == extension);
+    let is_record = path.ends_with("RECORD") && has_extension(folder, "dist-info");
+    let is_mhl = has_extension(path, "mhl") && folder.ends_with("ascmhl");
+    folder.parent().filter(|_| is_record || is_mhl).map(Path::to_owned)
 }
 
 /// Returns the format of a side file: a digest without a name or, with [`Options::side_files`], any

@@ -76,7 +76,7 @@ fn manifests_of_new_algorithms_are_checked() {
         let folder = Folder::of(&["b/data/a"]);
         folder.write("b/bagit.txt", "BagIt-Version: 1.0\nTag-File-Character-Encoding: UTF-8\n");
         let list = folder.run(&format!("-a {algorithm} --untagged b/data/a")).stdout;
-        folder.write(&format!("b/{manifest}"), text(&list).replace("b/data", "data"));
+        folder.write(format!("b/{manifest}"), text(&list).replace("b/data", "data"));
         assert_eq!(folder.run("bag validate b").status.code(), Some(0), "{manifest}");
         assert_eq!(folder.run(&format!("check b/{manifest}")).status.code(), Some(0), "{manifest}");
         folder.write("b/data/a", "A");

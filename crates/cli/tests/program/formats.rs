@@ -322,7 +322,7 @@ fn listing_with_common_prefixes_fails() {
     let object = format!("{{\"Key\": \"a\", \"Size\": 3, \"ETag\": \"\\\"{ABC}\\\"\"}}");
     let prefixes = "\"CommonPrefixes\": [{\"Prefix\": \"sub/\"}]";
     let list = format!("{{\"Contents\": [{object}], {prefixes}}}");
-    let why = "the list leaves out objects below its CommonPrefixes";
+    let why = "the list leaves out objects below a directory (CommonPrefixes)";
     let (code, stdout, stderr) = check(&folder, "", &list);
     assert_eq!((code, &*stdout), (Some(1), "a: OK\n"));
     assert!(stderr.starts_with(&format!("lanesum: list: line 1: {why}\n")), "{stderr}");

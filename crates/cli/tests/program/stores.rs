@@ -248,3 +248,61 @@ fn lock_files_of_packages_are_refused() {
         assert!(text(&run.stderr).contains(&words), "{list}: {}", text(&run.stderr));
     }
 }
+
+/// As s3cmd 2.4 prints it.
+#[test]
+fn lists_of_s3cmd_are_checked() {
+    let line = format!("2026-11-28 20:14            3  {ABC:35}  s3://bucket/a\n");
+    assert_proves("", &line);
+    let folder = Folder::of(&["a"]);
+    folder.write("list", format!("{line}{:16} {:>12}  {:35}  s3://bucket/d/\n", "", "DIR", ""));
+    let run = folder.run("check list");
+    let told = text(&run.stderr);
+    assert!(told.contains("list: line 2: the list leaves out objects below a directory"), "{told}");
+    assert_eq!(run.status.code(), Some(1));
+}
+
+/// The schema has the element `tool` with the version behind `hostname`.
+#[test]
+fn lists_of_asc_mhl_are_written_and_checked() {
+    let folder = Folder::of(&["card/DCIM/a&b"]);
+    let run = folder.run("--format asc-mhl -a md5,xxh64 -o 0001.mhl card");
+    expect(&run, 0, "", "");
+    let list = folder.read("0001.mhl");
+    let year = list.split("<creationdate>").nth(1).and_then(|rest| rest.get(..4)).unwrap();
+    assert!(year > "2025", "{list}");
+    // Names in the directory `ascmhl` of a card are relative to the card.
+    folder.write("card/ascmhl/0001.mhl", list.replace("card/DCIM", "DCIM"));
+    let ok = "'DCIM/a&b': OK\n".to_owned();
+    let run = folder.run("check card/ascmhl/0001.mhl");
+    assert_eq!((run.status.code(), text(&run.stdout)), (Some(0), ok), "{run:?}");
+    let run = folder.run("convert --to csv --only md5 card/ascmhl/0001.mhl -o list.csv");
+    let told = "lanesum: the names are relative to card\nhint: check the new list with --root card\n";
+    expect(&run, 0, "", told);
+    expect(&folder.run("convert --to asc-mhl list.csv -o again.mhl"), 0, "", "");
+    assert!(folder.read("again.mhl").contains("DCIM/a&amp;b</path>"));
+    folder.write("card/DCIM/a&b", "damaged");
+    assert_eq!(folder.run("check card/ascmhl/0001.mhl").status.code(), Some(1));
+}
+
+/// As `rclone hashsum` prints them. Python's `sha256(sha256(b"abc").digest())` is the first one.
+#[test]
+fn lists_of_rclone_have_the_algorithm_in_their_name_or_by_option() {
+    let dropbox = "4f8b42c22dd3729b519ba6f68d2da7cc5b2d606d05daed5ad5128cc03e6c6358  a\n";
+    let folder = Folder::new();
+    for content in ["abc", "abd"] {
+        folder.write("a", content);
+        let code = Some(i32::from(content != "abc"));
+        for (name, args, list) in [
+            ("list", "-a dropbox", dropbox),
+            ("sums.dropbox", "", dropbox),
+            ("sums.xxh3", "", "78af5f94892f3950  a\n"),
+            ("sums.xxh128", "", "06b05ab6733a618578af5f94892f3950  a\n"),
+            ("sums.crc32", "", "352441c2  a\n"),
+        ] {
+            folder.write(name, list);
+            let run = folder.run(&format!("check {args} {name}"));
+            assert_eq!(run.status.code(), code, "{name}: {run:?}");
+        }
+    }
+}

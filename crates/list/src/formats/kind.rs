@@ -4,8 +4,9 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::{
-    BagIt, CannotHold, Csv, Debian, Format, Gnu, Gpg, Hashdeep, Inventory, Invocation, Irods, Json,
-    LfsList, LfsPointer, Md5deep, Mixed, Mtree, S3, Sfv, Tag, Wheel, Xml,
+    AscMhl, BagIt, CannotHold, Creation, Csv, Debian, Format, Gnu, Gpg, Hashdeep, Inventory,
+    Invocation, Irods, Json, LfsList, LfsPointer, Md5deep, Mixed, Mtree, S3, S3cmd, Sfv, Tag,
+    Wheel, Xml,
 };
 use crate::{Algorithm, Algorithms, Dialect, Ending};
 
@@ -93,8 +94,12 @@ kinds! {
     Wheel { name: "wheel", algorithms: &[Algorithm::Sha256], has_sizes: true }
     /// [`Mtree`].
     Mtree { name: "mtree", algorithms: &[Algorithm::Sha256], has_sizes: true, has_times: true }
+    /// [`AscMhl`].
+    AscMhl { name: "asc-mhl", algorithms: &[Algorithm::Xxh64], has_sizes: true, has_times: true }
     /// [`S3`], which can only be read.
     S3 { name: "s3", is_written: false }
+    /// [`S3cmd`], which can only be read.
+    S3cmd { name: "s3cmd", is_written: false }
     /// [`Debian`], which can only be read.
     Debian { name: "debian", is_written: false }
     /// [`Gpg`], which can only be read.
@@ -125,6 +130,8 @@ pub struct Layout {
     pub dialect: Dialect,
     /// The call to record in the comments of a hashdeep list, if any.
     pub invocation: Option<Invocation>,
+    /// When and where an ASC MHL list is made, which such a list must say.
+    pub creation: Option<Creation>,
 }
 
 impl Layout {
@@ -132,7 +139,7 @@ impl Layout {
     #[must_use]
     pub fn new(algorithms: Algorithms) -> Self {
         let dialect = Dialect::any();
-        Self { algorithms, size: true, modified: true, dialect, invocation: None }
+        Self { algorithms, size: true, modified: true, dialect, invocation: None, creation: None }
     }
 }
 
@@ -196,7 +203,9 @@ impl Kind {
             Self::Json | Self::JsonLines => Box::new(Json::lines(dialect)),
             Self::Wheel => Box::new(Wheel::new(dialect)),
             Self::Mtree => Box::new(Mtree::new(dialect)),
+            Self::AscMhl => Box::new(AscMhl::new(dialect)),
             Self::S3 => Box::new(S3::new(dialect)),
+            Self::S3cmd => Box::new(S3cmd::new(dialect)),
             Self::Debian => Box::new(Debian::new(dialect)),
             Self::Gpg => Box::new(Gpg::new(dialect)),
             Self::Irods => Box::new(Irods::new(dialect)),
@@ -227,6 +236,10 @@ impl Kind {
                 Box::new(Csv::new(dialect).with_tabs().writing(algorithms, size, modified))
             }
             Self::Mtree => Box::new(Mtree::new(dialect).writing(modified)),
+            Self::AscMhl => {
+                let creation = layout.creation.clone();
+                Box::new(AscMhl::new(dialect).writing(size, modified, creation))
+            }
             Self::Json => Box::new(Json::array(dialect).writing(size, modified)),
             Self::JsonLines => Box::new(Json::lines(dialect).writing(size, modified)),
             Self::Hashdeep => {
@@ -286,6 +299,7 @@ pub fn recognise(head: &[u8], dialect: Dialect) -> Option<Box<dyn Format>> {
         Kind::LfsList,
         Kind::LfsPointer,
         Kind::Mtree,
+        Kind::S3cmd,
         Kind::Debian,
         Kind::Gpg,
         Kind::Irods,

@@ -13,6 +13,7 @@
 //! | [`Json`] | `{"path":"name","size":3,"md5":"900150983cd24fb0d6963f7d28e17f72"}` | programs |
 //! | [`Side`] | `900150983cd24fb0d6963f7d28e17f72` | Picard, Maven |
 //! | [`Wheel`] | `name,sha256=ungWv48Bz-pBQUDeXa4iI7ADYaOWF3qctBD_YfIAFa0,3` | pip |
+//! | [`AscMhl`] | `<path size="3">name</path> <md5>900150983cd24fb0d6963f7d28e17f72</md5>` | tools of film sets |
 //! | [`Inventory`] | read only | S3 Inventory |
 //! | [`Mtree`] | `./name type=file size=3 md5digest=900150983cd24fb0d6963f7d28e17f72` | BSD mtree, bsdtar, pacman |
 //! | [`Xml`] | read only | Internet Archive, MHL, FCIV, No-Intro |
@@ -20,10 +21,12 @@
 //! | [`Gpg`] | read only | `gpg --print-md` |
 //! | [`Irods`] | read only | `ichksum` |
 //! | [`LfsList`], [`LfsPointer`] | read only | Git LFS |
+//! | [`S3cmd`] | read only | `s3cmd ls --list-md5` |
 //! | [`S3`] | read only | `aws s3api`, `rclone lsjson`, `mc ls --json` |
 //!
 //! A [`Kind`] names a format, and [`recognise`] detects the format of a list.
 
+mod asc_mhl;
 mod bagit;
 mod cannot;
 mod csv;
@@ -44,6 +47,7 @@ mod md5deep;
 mod mixed;
 mod mtree;
 mod s3;
+mod s3cmd;
 mod sfv;
 mod side;
 mod tag;
@@ -55,6 +59,7 @@ use std::fmt;
 
 use crate::{Algorithms, Record};
 
+pub use asc_mhl::{AscMhl, Creation};
 pub use bagit::BagIt;
 pub use cannot::CannotHold;
 pub use csv::{Csv, write_cell};
@@ -71,6 +76,7 @@ pub use md5deep::Md5deep;
 pub use mixed::Mixed;
 pub use mtree::Mtree;
 pub use s3::S3;
+pub use s3cmd::S3cmd;
 pub use sfv::Sfv;
 pub use side::{Side, side_file};
 pub use tag::Tag;

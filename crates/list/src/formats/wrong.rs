@@ -79,7 +79,7 @@ pub enum Wrong {
     #[error("the list is truncated")]
     Truncated,
     /// The list of the store has prefixes instead of the objects below them.
-    #[error("the list leaves out objects below its CommonPrefixes")]
+    #[error("the list leaves out objects below a directory (CommonPrefixes)")]
     Prefixes,
     /// The record is longer than [`MAX_LINE`](crate::MAX_LINE).
     #[error("longer than 1 MiB")]

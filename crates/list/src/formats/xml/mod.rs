@@ -1,5 +1,5 @@
 //! XML lists: `_files.xml` of the Internet Archive, MHL 1.1 and ASC MHL, FCIV of Windows, and DAT
-//! files of No-Intro and Redump. Read only.
+//! files of No-Intro and Redump. [`AscMhl`](super::AscMhl) writes ASC MHL.
 //!
 //! The lists differ in the names of elements and attributes, but no name has two meanings, so one
 //! reader handles all of them. Entities are those of XML itself.
@@ -12,7 +12,7 @@ use quick_xml::events::{BytesStart, Event};
 use quick_xml::{Reader, XmlVersion};
 
 use super::{CannotHold, Format, Line, Wrong, digests, line};
-use crate::{Algorithm, Algorithms, Dialect, Record};
+use crate::{Algorithm, Algorithms, Dialect, Record, Time, Times};
 use scan::{Piece, SHAPES, Scan};
 
 const NAME: &str = "xml";
@@ -94,6 +94,7 @@ struct File {
     text: String,
     name: Option<String>,
     size: Option<u64>,
+    modified: Option<Time>,
     digests: Vec<(Algorithm, String)>,
     is_skipped: bool,
 }
@@ -113,6 +114,10 @@ impl File {
                 // ASC MHL: the digest of a damaged file.
                 (_, "action") if value == "failed" => return Err(Wrong::Reported),
                 (_, "size") if self.child == "path" => self.set("size", &value)?,
+                // A time without an offset from UTC is unknown.
+                (_, "lastmodificationdate") if self.child == "path" => {
+                    self.modified = Time::from_rfc3339(value.as_bytes());
+                }
                 _ => {}
             }
         }
@@ -161,7 +166,8 @@ impl File {
             return Err(Wrong::Name);
         }
         let name = Cow::Owned(name.into_bytes());
-        let mut record = Record { name, size: self.size, ..Record::default() };
+        let times = Times { modified: self.modified, changed: None };
+        let mut record = Record { name, size: self.size, times, ..Record::default() };
         for (algorithm, text) in self.digests {
             let digest = digests::of(algorithm, text.as_bytes())?;
             match record.digest(algorithm) {
