@@ -9,7 +9,8 @@ type Answer = (Vec<u8>, Vec<u8>);
 #[derive(Debug, PartialEq, Eq)]
 pub struct Answers(Vec<Answer>);
 
-const MD5_HEX: usize = 32;
+/// The digits of MD5, SHA-1, SHA-256 and SHA-512.
+const HEX: [usize; 4] = [32, 40, 64, 128];
 const FAILED: &[u8] = b"FAILED";
 
 impl Answers {
@@ -106,7 +107,8 @@ fn lines(output: &[u8]) -> impl Iterator<Item = &[u8]> {
 }
 
 fn parse_digest(line: &[u8], prefix: &[u8]) -> Option<Answer> {
-    let (digest, rest) = line.split_at_checked(MD5_HEX)?;
+    let length = line.iter().position(|&byte| byte == b' ').filter(|it| HEX.contains(it))?;
+    let (digest, rest) = line.split_at(length);
     let name = rest.strip_prefix(b"  ").or_else(|| rest.strip_prefix(b" *"))?;
     let name = name.strip_prefix(prefix).unwrap_or(name);
     digest.iter().all(u8::is_ascii_hexdigit).then(|| (name.to_vec(), digest.to_ascii_lowercase()))

@@ -8,21 +8,24 @@ use std::time::Instant;
 use anyhow::{Context as _, Result, ensure};
 
 use crate::hashers::go::{self, Go};
-use crate::hashers::{Batch, Digest, OneShot, reference};
+use crate::hashers::{Batch, Digest, OneShot};
 use crate::rig::{Competitor, Sample};
 
 /// Messages of pseudo-random content, the same in every run. Each is a vector of its own, as a
 /// caller's would be: at equal distances of a power of two they would fight for the same sets of
 /// the first-level cache.
-pub struct Messages {
+pub struct Messages<const N: usize> {
     contents: Vec<Vec<u8>>,
     /// What the peers' answers must be.
-    digests: Vec<Digest>,
+    digests: Vec<Digest<N>>,
 }
 
-impl Messages {
-    /// One of each length, in bytes.
-    pub fn new(lengths: impl IntoIterator<Item = usize>) -> Self {
+impl<const N: usize> Messages<N> {
+    /// One of each length, in bytes. `reference` computes the digests that all must have.
+    pub fn new(
+        lengths: impl IntoIterator<Item = usize>,
+        reference: fn(&[u8]) -> Digest<N>,
+    ) -> Self {
         let mut random = fastrand::Rng::with_seed(0x6d64_3500);
         let content = |length| {
             let mut content = vec![0; length];
@@ -48,10 +51,10 @@ impl Messages {
     }
 
     /// Who hashes the first message `times` times, as if it were another each time.
-    pub fn one<'case>(&'case self, one: OneShot<'case>, times: usize) -> Competitor<'case> {
+    pub fn one<'case>(&'case self, one: OneShot<'case, N>, times: usize) -> Competitor<'case> {
         let OneShot { name, mut digest } = one;
         let message = &self.contents[0][..];
-        let last = Rc::new(Cell::new(Digest::default()));
+        let last = Rc::new(Cell::new([0; N]));
         let answer = Rc::clone(&last);
         let run = move || {
             let start = Instant::now();
@@ -65,10 +68,10 @@ impl Messages {
     }
 
     /// Who hashes all messages `times` times, one set after the other.
-    pub fn many<'case>(&'case self, batch: Batch<'case>, times: usize) -> Competitor<'case> {
+    pub fn many<'case>(&'case self, batch: Batch<'case, N>, times: usize) -> Competitor<'case> {
         let Batch { name, mut digests } = batch;
         let slices = self.slices();
-        let last = Rc::new(RefCell::new(vec![Digest::default(); slices.len()]));
+        let last = Rc::new(RefCell::new(vec![[0; N]; slices.len()]));
         let answer = Rc::clone(&last);
         let run = move || {
             let mut last = last.borrow_mut();
@@ -81,7 +84,9 @@ impl Messages {
         let verify = move || compare(&answer.borrow(), &self.digests);
         Competitor { name, every_round: true, run: Box::new(run), verify: Box::new(verify) }
     }
+}
 
+impl Messages<16> {
     /// The same by the child, which is given the messages now.
     pub fn many_in_go<'case>(
         &'case self,
@@ -104,7 +109,7 @@ fn sample(start: Instant) -> Sample {
     Sample::whole(start.elapsed().as_secs_f64())
 }
 
-fn compare(found: &[Digest], expected: &[Digest]) -> Result<()> {
+fn compare<const N: usize>(found: &[Digest<N>], expected: &[Digest<N>]) -> Result<()> {
     let differing = found.iter().zip(expected).position(|(found, expected)| found != expected);
     ensure!(differing.is_none(), "wrong digest of message {}", differing.unwrap_or_default());
     ensure!(found.len() == expected.len(), "{} digests of {}", found.len(), expected.len());
@@ -114,19 +119,19 @@ fn compare(found: &[Digest], expected: &[Digest]) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::hashers::DigestMany;
+    use crate::hashers::{DigestMany, reference};
 
     #[test]
     fn messages_have_their_lengths_and_are_the_same_in_every_run() {
-        let messages = Messages::new([0, 3, 100]);
+        let messages = Messages::new([0, 3, 100], reference);
         let lengths: Vec<usize> = messages.slices().iter().map(|message| message.len()).collect();
         assert_eq!(lengths, [0, 3, 100]);
         assert_eq!((messages.count(), messages.bytes()), (3, 103));
-        assert_eq!(messages.slices(), Messages::new([0, 3, 100]).slices());
+        assert_eq!(messages.slices(), Messages::new([0, 3, 100], reference).slices());
         assert_ne!(messages.contents[2], [0; 100]);
     }
 
-    fn outcome<'case>(messages: &'case Messages, digests: DigestMany<'case>) -> Result<()> {
+    fn outcome<'case>(messages: &'case Messages<16>, digests: DigestMany<'case, 16>) -> Result<()> {
         let mut competitor = messages.many(Batch { name: "test", digests }, 2);
         (competitor.run)().unwrap();
         (competitor.verify)()
@@ -134,7 +139,7 @@ mod tests {
 
     #[test]
     fn wrong_digests_and_missing_ones_are_found() {
-        let messages = Messages::new([1, 2]);
+        let messages = Messages::new([1, 2], reference);
         let right = outcome(
             &messages,
             Box::new(|messages, digests| {

@@ -14,9 +14,21 @@ const LOCK: &str = include_str!("../../Cargo.lock");
 /// Crates that compute MD5.
 const CRATES: [&str; 7] = ["openssl", "md-5", "md5", "fast-md5", "md5-many", "md5-simd", "md5-asm"];
 
+/// Crates that compute SHA.
+const SHA_CRATES: [&str; 5] = ["openssl", "sha1", "sha2", "ring", "tape-sha256"];
+
 /// A line for each crate that is a peer of lanesum-md5: its name and its version.
 pub fn crates() -> impl Iterator<Item = String> {
-    CRATES.into_iter().map(|name| {
+    versions(&CRATES)
+}
+
+/// The same for lanesum-sha1 and lanesum-sha2.
+pub fn of_sha() -> impl Iterator<Item = String> {
+    versions(&SHA_CRATES)
+}
+
+fn versions(names: &'static [&str]) -> impl Iterator<Item = String> {
+    names.iter().map(|&name| {
         let version = locked_version(LOCK, name).unwrap_or("of an unknown version");
         match name {
             "openssl" => format!("{name:<9} {version}, {}", openssl::version::version()),
@@ -89,7 +101,7 @@ mod tests {
 
     #[test]
     fn every_crate_is_locked() {
-        for name in CRATES {
+        for name in CRATES.into_iter().chain(SHA_CRATES) {
             let version = locked_version(LOCK, name).expect(name);
             assert!(version.starts_with(|digit: char| digit.is_ascii_digit()), "{name} {version}");
         }

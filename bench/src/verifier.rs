@@ -11,8 +11,8 @@ use crate::answers::{Answers, count_lines};
 /// What kind of answer a competitor gives, so how it is verified.
 #[derive(Clone, Copy)]
 pub enum Answer {
-    /// MD5 digests, which must be the baseline's.
-    Md5,
+    /// Digests, which must be the baseline's.
+    Digests,
     /// Digests of another kind: as many as there are files.
     OtherDigests,
     /// The number of bytes read.
@@ -50,7 +50,7 @@ impl Verifier {
     pub fn verify(&self, answer: Answer) -> Result<()> {
         let output = fs::read(&self.output).with_context(|| self.output.display().to_string())?;
         match answer {
-            Answer::Md5 => {
+            Answer::Digests => {
                 let answers = Answers::of_digests(&output, &self.prefix)?;
                 self.expect_one_per_item(answers.len())?;
                 self.compare(answers)
@@ -115,11 +115,11 @@ mod tests {
     }
 
     #[test]
-    fn md5_digests_must_be_the_baselines() {
+    fn digests_must_be_the_baselines() {
         let good = format!("{A}{B}");
         let bad = format!("{A}{WRONG_B}");
         let [first, same, other]: [Option<String>; 3] =
-            verify(&[(Answer::Md5, &good), (Answer::Md5, &good), (Answer::Md5, &bad)])
+            verify(&[(Answer::Digests, &good), (Answer::Digests, &good), (Answer::Digests, &bad)])
                 .try_into()
                 .unwrap();
         assert_eq!((first, same), (None, None));
@@ -129,7 +129,7 @@ mod tests {
     #[test]
     fn a_baseline_that_leaves_a_file_out_is_refused() {
         assert_eq!(
-            verify(&[(Answer::Md5, A)]),
+            verify(&[(Answer::Digests, A)]),
             [Some("wrong answer: 1 digests of 2 files".to_owned())]
         );
     }

@@ -1,7 +1,9 @@
-//! Everything that computes MD5 in this process, each called in the way its documentation advises.
+//! Everything that computes MD5 and, in `sha.rs`, SHA in this process, each called in the way its
+//! documentation advises.
 
 pub mod frame;
 pub mod go;
+pub mod sha;
 
 use lanesum_md5::{Backend, Lanes, md5_many_into_with};
 use md5_simd::Md5Engine;
@@ -11,24 +13,27 @@ use rustcrypto_md5::Digest as _;
 
 use crate::incarnations;
 
-pub type Digest = [u8; 16];
+/// A digest of `N` bytes. Here all are MD5's.
+pub type Digest<const N: usize = 16> = [u8; N];
 
 /// From a message to its digest.
-pub type DigestOne<'message> = Box<dyn FnMut(&'message [u8]) -> Digest + 'message>;
+pub type DigestOne<'message, const N: usize = 16> =
+    Box<dyn FnMut(&'message [u8]) -> Digest<N> + 'message>;
 
 /// Computes the digest of one message.
-pub struct OneShot<'message> {
+pub struct OneShot<'message, const N: usize = 16> {
     pub name: &'static str,
-    pub digest: DigestOne<'message>,
+    pub digest: DigestOne<'message, N>,
 }
 
 /// From messages to their digests, into as many places.
-pub type DigestMany<'message> = Box<dyn FnMut(&[&'message [u8]], &mut [Digest]) + 'message>;
+pub type DigestMany<'message, const N: usize = 16> =
+    Box<dyn FnMut(&[&'message [u8]], &mut [Digest<N>]) + 'message>;
 
 /// Computes the digests of many messages, in their order.
-pub struct Batch<'message> {
+pub struct Batch<'message, const N: usize = 16> {
     pub name: &'static str,
-    pub digests: DigestMany<'message>,
+    pub digests: DigestMany<'message, N>,
 }
 
 /// What every other is verified against: a plain implementation by others.
@@ -43,7 +48,7 @@ pub const HELD: [(&str, &str); 3] =
 /// OpenSSL first, as the baseline; then lanesum, the other peers and the incarnations.
 pub fn one_shots<'message>() -> Vec<OneShot<'message>> {
     let mut all = vec![
-        OneShot { name: "openssl", digest: openssl() },
+        OneShot { name: "openssl", digest: openssl("MD5") },
         one("lanesum", |message| lanesum_md5::md5(message).0),
     ];
     all.extend(held().map(|(name, backend)| OneShot { name, digest: in_one_lane(backend) }));
@@ -79,14 +84,21 @@ pub fn batches<'message>() -> Vec<Batch<'message>> {
         name: "md5-simd",
         digests: Box::new(move |messages, digests| engine.hash_many(messages, digests)),
     });
-    let mut openssl = openssl();
-    all.push(Batch {
-        name: "openssl",
-        digests: Box::new(move |messages, digests| {
-            digests.iter_mut().zip(messages).for_each(|(place, message)| *place = openssl(message));
-        }),
-    });
+    all.push(one_by_one("openssl", openssl("MD5")));
     all
+}
+
+/// Hashes one message after the other.
+fn one_by_one<'message, const N: usize>(
+    name: &'static str,
+    mut digest: impl FnMut(&'message [u8]) -> Digest<N> + 'message,
+) -> Batch<'message, N> {
+    Batch {
+        name,
+        digests: Box::new(move |messages, digests| {
+            digests.iter_mut().zip(messages).for_each(|(place, message)| *place = digest(message));
+        }),
+    }
 }
 
 fn one<'message>(name: &'static str, digest: fn(&[u8]) -> Digest) -> OneShot<'message> {
@@ -95,16 +107,16 @@ fn one<'message>(name: &'static str, digest: fn(&[u8]) -> Digest) -> OneShot<'me
 
 /// Through EVP, which is what the binding offers: the algorithm fetched and the context made
 /// beforehand, as OpenSSL's manual advises for many short messages.
-fn openssl<'message>() -> DigestOne<'message> {
-    let algorithm = Md::fetch(None, "MD5", None).expect("OpenSSL's default provider has MD5");
+fn openssl<'message, const N: usize>(algorithm: &str) -> DigestOne<'message, N> {
+    let algorithm = Md::fetch(None, algorithm, None).expect("OpenSSL's default provider has it");
     let mut context = MdCtx::new().expect("memory for a context");
     Box::new(move |message| {
-        let mut digest = Digest::default();
+        let mut digest = [0; N];
         context
             .digest_init(&algorithm)
             .and_then(|()| context.digest_update(message))
             .and_then(|()| context.digest_final(&mut digest))
-            .expect("MD5 does not fail");
+            .expect("a digest does not fail");
         digest
     })
 }

@@ -49,8 +49,8 @@ pub struct Named(&'static str, &'static str);
 pub enum Across {
     /// `PREFIX16KiB`: bytes.
     Length { prefix: &'static str, longest: u64 },
-    /// `8x16KiB`: the number of messages of so many bytes each.
-    Streams { each: u64 },
+    /// `PREFIX8x16KiB`: the number of messages of so many bytes each.
+    Streams { prefix: &'static str, each: u64 },
 }
 
 pub enum Up {
@@ -59,6 +59,8 @@ pub enum Up {
     MillionsPerS,
     /// The speed of a row by the speed of the same case's row of this implementation.
     SpeedOver(&'static str),
+    /// The speed of a row by the speed of the same case's baseline, which a plot calls so.
+    SpeedOverBaseline(&'static str),
     /// What takes less is better.
     Seconds,
     /// What the heads of simulated disks did, which is better if it is less.
@@ -119,6 +121,13 @@ const fn disk(name: &'static str, up: Up, cases: &'static [Named], title: &'stat
     Plot { name, scenario: "disk", title, kind: Kind::Best { cases, up, limit } }
 }
 
+const fn sha(name: &'static str, prefix: &'static str, title: &'static str) -> Plot {
+    let across = Across::Streams { prefix, each: 16 << 10 };
+    let only = &["lanesum", "openssl", "rustcrypto", "ring", "tape-sha256"];
+    let kind = Kind::Lines { across, up: Up::GbPerS, only, limit: None };
+    Plot { name, scenario: "sha", title, kind }
+}
+
 const ROTATING: &[Named] = &[
     Named("big", "24 files of 40 MB"),
     Named("small", "6,000 files of 20 kB"),
@@ -153,7 +162,7 @@ pub const ALL: &[Plot] = &[
         scenario: "many",
         title: "Messages of 16 KiB at once on one core: speed by their number",
         kind: Kind::Lines {
-            across: Across::Streams { each: 16 << 10 },
+            across: Across::Streams { prefix: "", each: 16 << 10 },
             up: Up::GbPerS,
             only: PEERS,
             limit: Some(Limit {
@@ -162,22 +171,30 @@ pub const ALL: &[Plot] = &[
             }),
         },
     },
+    sha("sha1-by-count", "sha1-", "SHA-1 of messages of 16 KiB: speed by their number"),
+    sha("sha256-by-count", "sha256-", "SHA-256 of messages of 16 KiB: speed by their number"),
+    sha("sha512-by-count", "sha512-", "SHA-512 of messages of 16 KiB: speed by their number"),
     Plot {
         name: "files",
         scenario: "files",
         title: "Checksums of files in the page cache, on one CPU",
         kind: Kind::Groups {
             cases: &[
-                Named("4KiB", "100,000 files of 4 KiB"),
-                Named("1MiB", "2,000 files of 1 MiB"),
-                Named("1GiB", "One file of 1 GiB"),
+                Named("4KiB", "MD5: 100,000 files of 4 KiB"),
+                Named("1MiB", "MD5: 2,000 files of 1 MiB"),
+                Named("1GiB", "MD5: one file of 1 GiB"),
+                Named("4KiB-sha256", "SHA-256: 100,000 files of 4 KiB"),
+                Named("1MiB-sha256", "SHA-256: 2,000 files of 1 MiB"),
             ],
-            up: Up::SpeedOver("md5sum"),
+            up: Up::SpeedOverBaseline("md5sum or sha256sum"),
             only: &[
                 Named("lanesum", "lanesum"),
                 Named("b3sum", "b3sum (BLAKE3)"),
                 Named("md5deep", "md5deep (hashdeep)"),
+                Named("sha256deep", "sha256deep (hashdeep)"),
+                Named("openssl", "OpenSSL"),
                 Named("md5sum", "md5sum"),
+                Named("sha256sum", "sha256sum"),
             ],
             limit: Named("read-only", "reading alone"),
         },
@@ -186,6 +203,10 @@ pub const ALL: &[Plot] = &[
     files("files-1MiB", "1MiB", "Files of 1 MiB; one CPU, -j2 two"),
     files("files-512MiB", "512MiB", "Files of 512 MiB; one CPU"),
     files("files-1GiB", "1GiB", "One file of 1 GiB; one CPU"),
+    files("files-4KiB-sha256", "4KiB-sha256", "SHA-256 of files of 4 KiB; one CPU, -j2 two"),
+    files("files-1MiB-sha256", "1MiB-sha256", "SHA-256 of files of 1 MiB; one CPU, -j2 two"),
+    files("files-1MiB-sha512", "1MiB-sha512", "SHA-512 of files of 1 MiB; one CPU, -j2 two"),
+    files("files-1MiB-sha1", "1MiB-sha1", "SHA-1 of files of 1 MiB; one CPU, -j2 two"),
     files("files-debian", "debian", "The check of Debian's own lists; one CPU"),
     Plot {
         name: "catalog-first",
@@ -410,10 +431,12 @@ impl Across {
                 let bytes = quantity::bytes(case.strip_prefix(prefix)?)?;
                 (bytes <= *longest).then_some(bytes as f64)
             }
-            Self::Streams { each } => match quantity::streams(case)? {
-                (count, bytes) if bytes == *each => Some(count as f64),
-                _ => None,
-            },
+            Self::Streams { prefix, each } => {
+                match quantity::streams(case.strip_prefix(prefix)?)? {
+                    (count, bytes) if bytes == *each => Some(count as f64),
+                    _ => None,
+                }
+            }
         }
     }
 
@@ -442,6 +465,7 @@ impl Up {
                 let base = all.iter().find(is_base)?;
                 Some(row.ratio_to_baseline / base.ratio_to_baseline)
             }
+            Self::SpeedOverBaseline(_) => Some(row.ratio_to_baseline),
             Self::Seconds => Some(row.median_s),
             Self::Seeks => row.disk.map(|disk| disk.seeks),
             Self::BusySeconds => row.disk.map(|disk| disk.busy_s),
@@ -455,7 +479,7 @@ impl Up {
             // Of what is counted there is the median alone.
             Self::Seeks | Self::BusySeconds => (value, value),
             // In proportion, since these go with the speed.
-            Self::GbPerS | Self::MillionsPerS | Self::SpeedOver(_) => {
+            Self::GbPerS | Self::MillionsPerS | Self::SpeedOver(_) | Self::SpeedOverBaseline(_) => {
                 (value * row.median_s / row.p90_s, value * row.median_s / row.min_s)
             }
         }
@@ -469,7 +493,9 @@ impl Up {
         match self {
             Self::GbPerS => "GB/s".to_owned(),
             Self::MillionsPerS => "million per second".to_owned(),
-            Self::SpeedOver(name) => format!("speed relative to {name}"),
+            Self::SpeedOver(name) | Self::SpeedOverBaseline(name) => {
+                format!("speed relative to {name}")
+            }
             Self::Seconds => "seconds; less is better".to_owned(),
             Self::Seeks => "seeks; less is better".to_owned(),
             Self::BusySeconds => "seconds that the disk is busy; less is better".to_owned(),
@@ -492,8 +518,8 @@ mod tests {
                 let base = if let Up::SpeedOver(base) = up { base } else { "openssl" };
                 (["64B", "256B"].map(|bytes| format!("{prefix}{bytes}")).to_vec(), base)
             }
-            Kind::Lines { across: Across::Streams { .. }, .. } => {
-                (owned(&["2x16KiB", "4x16KiB"]), "openssl")
+            Kind::Lines { across: Across::Streams { prefix, .. }, .. } => {
+                (["2x16KiB", "4x16KiB"].map(|case| format!("{prefix}{case}")).to_vec(), "openssl")
             }
             Kind::Bars { case, limit, .. } => (owned(&[case]), limit.unwrap_or("openssl")),
             Kind::Groups { cases, limit, .. } => {
@@ -529,14 +555,16 @@ mod tests {
     fn a_plot_in_groups_has_its_own_names_and_leaves_out_the_other_rows() {
         let plot = ALL.iter().find(|plot| plot.name == "files").unwrap();
         let mut rows = rows(plot);
-        rows.push(row("files", "1GiB", "openssl", 2.0));
+        rows.push(row("files", "1GiB", "rhash", 2.0));
         let svg = plot.draw(&rows).unwrap();
-        for text in ["2,000 files of 1 MiB", "One file of 1 GiB", "reading alone  9.00", "4.00"] {
+        for text in
+            ["MD5: 2,000 files of 1 MiB", "MD5: one file of 1 GiB", "reading alone  9.00", "4.00"]
+        {
             assert!(svg.contains(&format!(">{text}</text>")), "{text} is not in {svg}");
         }
-        assert!(!svg.contains("openssl"));
+        assert!(!svg.contains("rhash"));
         rows.retain(|row| row.case != "1MiB");
-        assert!(!plot.draw(&rows).unwrap().contains("1 MiB"));
+        assert!(!plot.draw(&rows).unwrap().contains("MD5: 2,000 files of 1 MiB"));
     }
 
     #[test]

@@ -8,7 +8,8 @@
 //! so that neither find nor sort is in their time. `lanesum-list` is given the same list.
 //!
 //! `read-only` is the limit: open, read, close. `b3sum` and `xxhsum` compute other digests, and
-//! `lanesum-etag` ETags of parts of 8 MiB.
+//! `lanesum-etag` ETags of parts of 8 MiB. Cases whose name ends in `sha1`, `sha256` or `sha512`
+//! compute that digest, and their baseline is coreutils' program for it.
 
 use std::fs::File;
 use std::os::unix::ffi::OsStrExt as _;
@@ -31,7 +32,21 @@ use crate::verifier::{Answer, Verifier};
 pub const SCENARIO: Scenario = Scenario {
     name: "files",
     about: "files of 4 KiB to 1 GiB and Debian's md5sums lists, against the installed programs",
-    cases: &["4KiB", "1MiB", "512MiB", "1GiB", DEBIAN],
+    cases: &[
+        "4KiB",
+        "1MiB",
+        "512MiB",
+        "1GiB",
+        "4KiB-sha1",
+        "1MiB-sha1",
+        "4KiB-sha256",
+        "1MiB-sha256",
+        "512MiB-sha256",
+        "4KiB-sha512",
+        "1MiB-sha512",
+        "512MiB-sha512",
+        DEBIAN,
+    ],
     implementations: &[
         "md5sum",
         "read-only",
@@ -42,11 +57,16 @@ pub const SCENARIO: Scenario = Scenario {
         "lanesum-etag",
         "md5deep",
         "rhash",
+        "openssl",
         "b3sum",
         "b3sum-no-mmap",
         "xxhsum",
-        "openssl",
         "rclone",
+        "sha1sum",
+        "sha1deep",
+        "sha256sum",
+        "sha256deep",
+        "sha512sum",
     ],
     run,
 };
@@ -59,18 +79,57 @@ const PART: usize = 8 << 20;
 /// Files of equal size, made for the case.
 struct Tree {
     case: &'static str,
+    algorithm: &'static Algorithm,
     files: usize,
     file_bytes: usize,
     /// Whether lanesum is measured on two CPUs and with a list of the files as well.
     many: bool,
 }
 
-const TREES: [Tree; 4] = [
-    Tree { case: "4KiB", files: 100_000, file_bytes: 4 << 10, many: true },
-    Tree { case: "1MiB", files: 2_000, file_bytes: 1 << 20, many: true },
-    Tree { case: "512MiB", files: 4, file_bytes: 512 << 20, many: false },
-    Tree { case: "1GiB", files: 1, file_bytes: 1 << 30, many: false },
+/// What the programs call a hash function.
+struct Algorithm {
+    name: &'static str,
+    sum: &'static str,
+    /// The program of hashdeep, if it has one.
+    deep: Option<&'static str>,
+    rhash: &'static str,
+}
+
+static MD5: Algorithm =
+    Algorithm { name: "md5", sum: BASELINE, deep: Some("md5deep"), rhash: "--md5" };
+static SHA1: Algorithm =
+    Algorithm { name: "sha1", sum: "sha1sum", deep: Some("sha1deep"), rhash: "--sha1" };
+static SHA256: Algorithm =
+    Algorithm { name: "sha256", sum: "sha256sum", deep: Some("sha256deep"), rhash: "--sha256" };
+static SHA512: Algorithm =
+    Algorithm { name: "sha512", sum: "sha512sum", deep: None, rhash: "--sha512" };
+
+const TREES: [Tree; 12] = [
+    small("4KiB", &MD5),
+    middling("1MiB", &MD5),
+    large("512MiB", &MD5),
+    Tree { case: "1GiB", algorithm: &MD5, files: 1, file_bytes: 1 << 30, many: false },
+    small("4KiB-sha1", &SHA1),
+    middling("1MiB-sha1", &SHA1),
+    small("4KiB-sha256", &SHA256),
+    middling("1MiB-sha256", &SHA256),
+    large("512MiB-sha256", &SHA256),
+    small("4KiB-sha512", &SHA512),
+    middling("1MiB-sha512", &SHA512),
+    large("512MiB-sha512", &SHA512),
 ];
+
+const fn small(case: &'static str, algorithm: &'static Algorithm) -> Tree {
+    Tree { case, algorithm, files: 100_000, file_bytes: 4 << 10, many: true }
+}
+
+const fn middling(case: &'static str, algorithm: &'static Algorithm) -> Tree {
+    Tree { case, algorithm, files: 2_000, file_bytes: 1 << 20, many: true }
+}
+
+const fn large(case: &'static str, algorithm: &'static Algorithm) -> Tree {
+    Tree { case, algorithm, files: 4, file_bytes: 512 << 20, many: false }
+}
 
 fn run(options: &Options, report: &mut Report) -> Result<()> {
     let bench = Bench::new(options, report)?;
@@ -160,39 +219,53 @@ impl<'run> Bench<'run> {
         let lanesum = |cpus: &[usize], words: &[&str]| {
             (None, Launch::new(&self.options.lanesum, cpus, output).args(words).args([folder]))
         };
-        let lanesum_fed =
-            on_one("xargs").args(["-0", "-a"]).args([list, &self.options.lanesum]).args([BASELINE]);
-        let rclone = on_one("rclone")
-            .env("GOMAXPROCS", "1")
-            .args(["md5sum", "--checkers", "1", "--config", "/dev/null"])
-            .args([folder]);
-        // Of what fits one part it is the MD5.
-        let etags = if tree.file_bytes <= PART { Answer::Md5 } else { Answer::OtherDigests };
+        let Algorithm { name, sum, deep, rhash } = *tree.algorithm;
         let mut rows = vec![
-            ("md5sum", fed(BASELINE, &[]), Answer::Md5),
+            (sum, fed(sum, &[]), Answer::Digests),
             ("read-only", (None, self.read_only(list, output)?), Answer::Bytes),
-            ("lanesum", lanesum(one, &["-j", "1"]), Answer::Md5),
-            ("lanesum-md5sum", (None, lanesum_fed), Answer::Md5),
-            ("lanesum-etag", lanesum(one, &["etag", "-j", "1", "-p", "8MiB"]), etags),
-            ("md5deep", walking("md5deep", &["-r", "-j0"]), Answer::Md5),
-            ("rhash", walking("rhash", &["--md5", "-r"]), Answer::Md5),
-            ("b3sum", fed("b3sum", &["--num-threads", "1"]), Answer::OtherDigests),
-            (
-                "b3sum-no-mmap",
-                fed("b3sum", &["--num-threads", "1", "--no-mmap"]),
-                Answer::OtherDigests,
-            ),
-            ("xxhsum", fed("xxhsum", &["-H2"]), Answer::OtherDigests),
-            ("openssl", fed("openssl", &["md5", "-r"]), Answer::Md5),
-            ("rclone", (Some("rclone"), rclone), Answer::Md5),
+            ("lanesum", lanesum(one, &["-a", name, "-j", "1"]), Answer::Digests),
         ];
         if tree.many {
-            let listed = Launch::new(&self.options.lanesum, one, output);
-            let listed = listed.args(["-j", "1", "--files0-from"]).args([list]);
-            rows.insert(3, ("lanesum-list", (None, listed), Answer::Md5));
             if let Some(two) = self.cpus.get(..2) {
-                rows.insert(3, ("lanesum-j2", lanesum(two, &["-j", "2"]), Answer::Md5));
+                let lanesum = lanesum(two, &["-a", name, "-j", "2"]);
+                rows.push(("lanesum-j2", lanesum, Answer::Digests));
             }
+            let listed =
+                Launch::new(&self.options.lanesum, one, output).args(["-a", name, "-j", "1"]);
+            let listed = listed.args(["--files0-from"]).args([list]);
+            rows.push(("lanesum-list", (None, listed), Answer::Digests));
+        }
+        if name == MD5.name {
+            let lanesum_fed = on_one("xargs").args(["-0", "-a"]);
+            let lanesum_fed = lanesum_fed.args([list, &self.options.lanesum]).args([BASELINE]);
+            // Of what fits one part it is the MD5.
+            let etags =
+                if tree.file_bytes <= PART { Answer::Digests } else { Answer::OtherDigests };
+            rows.extend([
+                ("lanesum-md5sum", (None, lanesum_fed), Answer::Digests),
+                ("lanesum-etag", lanesum(one, &["etag", "-j", "1", "-p", "8MiB"]), etags),
+            ]);
+        }
+        if let Some(deep) = deep {
+            rows.push((deep, walking(deep, &["-r", "-j0"]), Answer::Digests));
+        }
+        let openssl = ["dgst", &format!("-{name}"), "-r"];
+        rows.extend([
+            ("rhash", walking("rhash", &[rhash, "-r"]), Answer::Digests),
+            ("openssl", fed("openssl", &openssl), Answer::Digests),
+        ]);
+        if name == MD5.name {
+            let one_thread = ["--num-threads", "1", "--no-mmap"];
+            let rclone = on_one("rclone")
+                .env("GOMAXPROCS", "1")
+                .args(["md5sum", "--checkers", "1", "--config", "/dev/null"])
+                .args([folder]);
+            rows.extend([
+                ("b3sum", fed("b3sum", &one_thread[..2]), Answer::OtherDigests),
+                ("b3sum-no-mmap", fed("b3sum", &one_thread), Answer::OtherDigests),
+                ("xxhsum", fed("xxhsum", &["-H2"]), Answer::OtherDigests),
+                ("rclone", (Some("rclone"), rclone), Answer::Digests),
+            ]);
         }
         Ok(candidates(rows))
     }
@@ -255,8 +328,11 @@ mod tests {
         let mut rows = bench.tree_candidates(&TREES[0], path, path, path).unwrap();
         assert_eq!(
             rows.iter().map(|row| row.implementation).collect::<Vec<_>>(),
-            SCENARIO.implementations
+            SCENARIO.implementations[..rows.len()]
         );
+        for tree in &TREES[1..] {
+            rows.extend(bench.tree_candidates(tree, path, path, path).unwrap());
+        }
         rows.extend(bench.debian_candidates(&[], path, path).unwrap());
         for row in rows {
             assert!(SCENARIO.implementations.contains(&row.implementation));

@@ -21,10 +21,15 @@ pub struct Peer {
     version_argument: &'static str,
 }
 
-const PEERS: [Peer; 8] = [
+const PEERS: [Peer; 13] = [
     Peer { name: BASELINE, version_argument: "--version" },
     Peer { name: "xargs", version_argument: "--version" },
     Peer { name: "md5deep", version_argument: "-v" },
+    Peer { name: "sha1sum", version_argument: "--version" },
+    Peer { name: "sha256sum", version_argument: "--version" },
+    Peer { name: "sha512sum", version_argument: "--version" },
+    Peer { name: "sha1deep", version_argument: "-v" },
+    Peer { name: "sha256deep", version_argument: "-v" },
     Peer { name: "rhash", version_argument: "--version" },
     Peer { name: "b3sum", version_argument: "--version" },
     Peer { name: "xxhsum", version_argument: "--version" },

@@ -14,7 +14,7 @@ use anyhow::{Context as _, Result};
 
 use super::Scenario;
 use crate::hashers::go::{self, Go};
-use crate::hashers::{Batch, batches};
+use crate::hashers::{Batch, batches, reference};
 use crate::launch::{allowed_cpus, pin};
 use crate::messages::Messages;
 use crate::options::Options;
@@ -65,7 +65,7 @@ const COLUMN_MESSAGES: usize = 1 << 16;
 
 /// A round of a row hashes at least so many bytes.
 const ROUND_BYTES: usize = 8 << 20;
-const ROUNDS: usize = 25;
+pub const ROUNDS: usize = 25;
 
 fn run(options: &Options, report: &mut Report) -> Result<()> {
     peers::crates().for_each(|peer| println!("{peer}"));
@@ -97,8 +97,8 @@ fn start_go(options: &Options, report: &mut Report) -> Option<RefCell<Go>> {
 }
 
 fn measure(options: &Options, case: &str, go: Option<&RefCell<Go>>) -> Result<Measured> {
-    let messages = Messages::new(lengths_of(case));
-    let times = (ROUND_BYTES / messages.bytes()).max(1);
+    let messages = Messages::new(lengths_of(case), reference);
+    let times = times(&messages);
     let wanted = |batch: &Batch<'_>| options.only.row(batch.name, BASELINE);
     let mut competitors: Vec<Competitor<'_>> =
         batches().into_iter().filter(wanted).map(|batch| messages.many(batch, times)).collect();
@@ -115,8 +115,13 @@ fn measure(options: &Options, case: &str, go: Option<&RefCell<Go>>) -> Result<Me
     rig::measure(case, options.rounds_or(ROUNDS), &options.interrupt, clock::hertz)
 }
 
+/// How often a round hashes all messages.
+pub fn times<const N: usize>(messages: &Messages<N>) -> usize {
+    (ROUND_BYTES / messages.bytes()).max(1)
+}
+
 /// The lengths of a case's messages, the same in every run.
-fn lengths_of(case: &str) -> Vec<usize> {
+pub fn lengths_of(case: &str) -> Vec<usize> {
     let mut random = fastrand::Rng::with_seed(0x6c65_6e67);
     let mut lengths = |count, length: &mut dyn FnMut(&mut fastrand::Rng) -> usize| {
         (0..count).map(|_| length(&mut random)).collect()

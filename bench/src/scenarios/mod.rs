@@ -10,6 +10,7 @@ mod many;
 mod one;
 mod programs;
 mod python;
+mod sha;
 mod siphash;
 mod table;
 
@@ -33,6 +34,7 @@ pub struct Scenario {
 pub const ALL: &[Scenario] = &[
     one::SCENARIO,
     many::SCENARIO,
+    sha::SCENARIO,
     files::SCENARIO,
     catalog::SCENARIO,
     disk::SCENARIO,

@@ -8,7 +8,7 @@
 use anyhow::Result;
 
 use super::Scenario;
-use crate::hashers::{OneShot, one_shots};
+use crate::hashers::{OneShot, one_shots, reference};
 use crate::launch::{allowed_cpus, pin};
 use crate::messages::Messages;
 use crate::options::Options;
@@ -57,7 +57,7 @@ fn run(options: &Options, report: &mut Report) -> Result<()> {
     pin(&allowed_cpus()?[..1])?;
     for case in SCENARIO.cases.iter().filter(|case| options.only.case(case)) {
         let length = quantity::bytes(case).expect("every case of `one` is a length") as usize;
-        let messages = Messages::new([length]);
+        let messages = Messages::new([length], reference);
         let times = (ROUND_BYTES / length).max(1);
         let rounds = if length <= ROUND_BYTES { ROUNDS } else { ROUNDS_OF_LONG_MESSAGES };
         let wanted = |one: &OneShot<'_>| options.only.row(one.name, BASELINE);

@@ -119,7 +119,8 @@ const SECOND: Make = Make { name: "b", model: disk::ROTATING, seed: 2 };
 const FAR_AWAY: Make = Make { name: "far", model: disk::FAR, seed: 3 };
 
 /// They have no row.
-const NOT_HERE: [&str; 2] = ["xxhsum", "openssl"];
+const NOT_HERE: [&str; 7] =
+    ["xxhsum", "openssl", "sha1sum", "sha256sum", "sha512sum", "sha1deep", "sha256deep"];
 
 /// A run takes seconds to minutes, and of a disk the model decides: there is little to average.
 const ROUNDS: usize = 1;

@@ -73,34 +73,34 @@ impl Rows<'_> {
             (Some("rclone"), launch)
         };
         let mut rows = vec![
-            ("md5sum", fed(&[BASELINE]), Answer::Md5),
-            ("lanesum", lanesum(&[]), Answer::Md5),
-            ("md5deep", walking("md5deep", &["-r"]), Answer::Md5),
-            ("md5deep-j0", walking("md5deep", &["-r", "-j0"]), Answer::Md5),
-            ("md5deep-j1", walking("md5deep", &["-r", "-j1"]), Answer::Md5),
-            ("rhash", walking("rhash", &["--md5", "-r"]), Answer::Md5),
+            ("md5sum", fed(&[BASELINE]), Answer::Digests),
+            ("lanesum", lanesum(&[]), Answer::Digests),
+            ("md5deep", walking("md5deep", &["-r"]), Answer::Digests),
+            ("md5deep-j0", walking("md5deep", &["-r", "-j0"]), Answer::Digests),
+            ("md5deep-j1", walking("md5deep", &["-r", "-j1"]), Answer::Digests),
+            ("rhash", walking("rhash", &["--md5", "-r"]), Answer::Digests),
             ("b3sum", fed(&["b3sum"]), Answer::OtherDigests),
             ("b3sum-sequential", fed(&SEQUENTIAL), Answer::OtherDigests),
-            ("rclone", rclone(&[]), Answer::Md5),
-            ("rclone-1", rclone(&["--checkers=1", "--transfers=1"]), Answer::Md5),
+            ("rclone", rclone(&[]), Answer::Digests),
+            ("rclone-1", rclone(&["--checkers=1", "--transfers=1"]), Answer::Digests),
         ];
         let in_order = [
-            ("md5deep-sorted", fed(&["md5deep", "-j0"]), Answer::Md5),
-            ("rhash-sorted", fed(&["rhash", "--md5"]), Answer::Md5),
+            ("md5deep-sorted", fed(&["md5deep", "-j0"]), Answer::Digests),
+            ("rhash-sorted", fed(&["rhash", "--md5"]), Answer::Digests),
         ];
         match hands {
             1 => rows.extend(in_order),
             2 => {
                 rows.extend(in_order);
-                rows.push(("md5sum-P2", shared(&[BASELINE]), Answer::Md5));
+                rows.push(("md5sum-P2", shared(&[BASELINE]), Answer::Digests));
             }
             _ => rows.extend([
-                ("md5sum-P32", shared(&[BASELINE]), Answer::Md5),
-                ("lanesum-j32", lanesum(&["-j", "32"]), Answer::Md5),
-                ("md5deep-j32", walking("md5deep", &["-r", "-j32"]), Answer::Md5),
-                ("rhash-P32", shared(&["rhash", "--md5"]), Answer::Md5),
+                ("md5sum-P32", shared(&[BASELINE]), Answer::Digests),
+                ("lanesum-j32", lanesum(&["-j", "32"]), Answer::Digests),
+                ("md5deep-j32", walking("md5deep", &["-r", "-j32"]), Answer::Digests),
+                ("rhash-P32", shared(&["rhash", "--md5"]), Answer::Digests),
                 ("b3sum-P32", shared(&SEQUENTIAL), Answer::OtherDigests),
-                ("rclone-32", rclone(&["--checkers=32", "--transfers=32"]), Answer::Md5),
+                ("rclone-32", rclone(&["--checkers=32", "--transfers=32"]), Answer::Digests),
             ]),
         }
         Ok(candidates(rows))

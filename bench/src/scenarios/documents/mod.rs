@@ -405,7 +405,7 @@ impl Rows<'_> {
 }
 
 fn ours(implementation: &'static str, launch: Launch) -> Candidate {
-    Candidate { implementation, needs: None, launch, answer: Answer::Md5 }
+    Candidate { implementation, needs: None, launch, answer: Answer::Digests }
 }
 
 fn peer(implementation: &'static str, program: &'static str, launch: Launch) -> Candidate {
