@@ -168,8 +168,8 @@ pub struct Sum {
     ///
     /// gnu and tag are the lines of --untagged and --tag. hashdeep, md5deep, bagit, mtree, wheel
     /// (RECORD), asc-mhl and sfv (CRC-32) are the lists of these tools. csv and tsv have a header,
-    /// then rows of path, size, modified and digests. json is one array of objects, jsonl one object
-    /// a line. docs/formats.md describes the limits of each.
+    /// then rows of path, size, modified and digests. json is one array of objects, jsonl one
+    /// object a line. docs/formats.md describes the limits of each.
     #[arg(
         long,
         value_name = "FORMAT",

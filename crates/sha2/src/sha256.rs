@@ -125,7 +125,8 @@ fn run_one(work: Work<'_>) {
     }
 }
 
-/// The work of a kernel: a [`Plan`](lanesum_blockhash::Plan), whose messages begin with the state `initial`.
+/// The work of a kernel: a [`Plan`](lanesum_blockhash::Plan), whose messages begin with the state
+/// `initial`.
 pub struct Work<'a> {
     pub blocks: &'a [[Blocks<'a>; 2]],
     pub last: Option<&'a Sums>,
