@@ -219,8 +219,13 @@ macro_rules! schedulers {
         }
 
         #[cfg(feature = "alloc")]
-        fn hash_in_memory(backend: $crate::Backend, messages: &[&[u8]], states: &mut [$state]) {
-            $crate::memory::hash::<Self>(backend, messages, states);
+        fn hash_in_memory(
+            backend: $crate::Backend,
+            start: $crate::Midstate<Self>,
+            messages: &[&[u8]],
+            states: &mut [$state],
+        ) {
+            $crate::memory::hash::<Self>(backend, start, messages, states);
         }
     };
 }

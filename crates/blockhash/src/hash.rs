@@ -6,7 +6,7 @@ use core::hash::Hash;
 use lanesum_lanes::{BLOCK_LEN, Backend, Blocks};
 
 #[cfg(feature = "alloc")]
-use crate::lockstep::Lockstep;
+use crate::{Midstate, lockstep::Lockstep};
 
 /// A hash function that advances a state by blocks, and ends a message with a byte 0x80, zeros, and
 /// its length in bits: MD5, SHA-1 and SHA-2.
@@ -65,7 +65,12 @@ pub trait BlockHash:
 
     /// Calls [`memory::hash`](crate::memory::hash), for the same reason.
     #[cfg(feature = "alloc")]
-    fn hash_in_memory(backend: Backend, messages: &[&[u8]], states: &mut [Self::State]);
+    fn hash_in_memory(
+        backend: Backend,
+        start: Midstate<Self>,
+        messages: &[&[u8]],
+        states: &mut [Self::State],
+    );
 }
 
 /// An array of bytes.

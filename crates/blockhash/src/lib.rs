@@ -11,6 +11,7 @@
 //! | many streams | all digests | [`Lanes`] |
 //! | streams that need several digests in one read | all digests | [`LaneStates`] for each |
 //! | the first blocks of a message | to hash the rest later | [`Midstate`] |
+//! | messages that begin with the same blocks | all digests | [`many_behind`] |
 //!
 //! The schedulers, from the simplest to the most general:
 //!
@@ -55,7 +56,7 @@ mod toy;
 #[cfg(feature = "alloc")]
 pub use crate::lockstep::Lockstep;
 #[cfg(feature = "alloc")]
-pub use crate::many::{Output, many, many_into};
+pub use crate::many::{Output, many, many_behind, many_into};
 #[cfg(feature = "std")]
 pub use crate::one::reader;
 #[cfg(feature = "std")]

@@ -12,6 +12,7 @@ use alloc::vec::Vec;
 
 use lanesum_lanes::{BLOCK_LEN, Backend, Blocks, MAX_LANES};
 
+use crate::Midstate;
 use crate::hash::{BlockHash, Bytes as _, Plan, units};
 use crate::padding::{PaddedTail, blocks_of};
 
@@ -36,6 +37,8 @@ const MOST_GROUPS: usize = 8;
 #[derive(Debug)]
 pub struct Lockstep<H: BlockHash> {
     backend: Backend,
+    /// The state that all messages continue.
+    start: Midstate<H>,
     /// The largest number of lanes.
     pub(crate) lanes: usize,
     /// The tails of previous messages, because those of the next ones may be similar.
@@ -45,9 +48,9 @@ pub struct Lockstep<H: BlockHash> {
 }
 
 impl<H: BlockHash> Lockstep<H> {
-    pub(crate) fn new(backend: Backend) -> Self {
+    pub(crate) fn new(backend: Backend, start: Midstate<H>) -> Self {
         let lanes = H::width(backend, MAX_LANES);
-        Self { backend, lanes, tails: Vec::new(), padding: (usize::MAX, H::NO_PADDING) }
+        Self { backend, start, lanes, tails: Vec::new(), padding: (usize::MAX, H::NO_PADDING) }
     }
 
     /// Computes the last state of each message if all have the same number of blocks. Returns
@@ -62,8 +65,10 @@ impl<H: BlockHash> Lockstep<H> {
         }
         let lanes = self.lanes_for(messages, longest);
         // Several messages per lane go together, so that the first blocks of the next ones are
-        // transposed during the last steps of the previous ones.
-        let together = lanes * (ROW / lanes).min(MOST_GROUPS);
+        // transposed during the last steps of the previous ones. The kernel starts these from the
+        // initial state.
+        let is_whole = self.start == Midstate::INITIAL;
+        let together = if is_whole { lanes * (ROW / lanes).min(MOST_GROUPS) } else { lanes };
         let mut first = 0;
         while messages.len() - first >= lanes {
             let count = together.min((messages.len() - first) / lanes * lanes);
@@ -105,7 +110,7 @@ impl<H: BlockHash> Lockstep<H> {
         let mut bytes;
         let (tails, last) = if longest == length {
             if self.padding.0 != length {
-                let tail = PaddedTail::<H>::of(&[], length as u64);
+                let tail = PaddedTail::<H>::of(&[], self.start.length_with(length));
                 self.padding = (length, H::padding(tail.blocks()));
             }
             (None, Some(&self.padding.1))
@@ -114,7 +119,7 @@ impl<H: BlockHash> Lockstep<H> {
             bytes = [&[][..]; ROW];
             let places = self.tails.iter_mut().zip(&mut bytes);
             for (message, (tail, bytes)) in messages.iter().zip(places) {
-                tail.write(&message[length..], message.len() as u64);
+                tail.write(&message[length..], self.start.length_with(message.len()));
                 *bytes = tail.blocks();
             }
             (Some(Blocks::new(&bytes[..count], bytes[0].len() / BLOCK_LEN)), None)
@@ -125,7 +130,7 @@ impl<H: BlockHash> Lockstep<H> {
             *first = whole.lanes(group * width, width);
             *second = tails.map_or(Blocks::NONE, |tails| tails.lanes(group * width, width));
         }
-        states[..width].fill(H::INITIAL);
+        states[..width].fill(self.start.state);
         H::run(Plan { blocks, last, states }, self.backend, width);
     }
 }

@@ -6,9 +6,9 @@ use core::mem;
 
 use lanesum_lanes::{BLOCK_LEN, Backend};
 
-use crate::Digest;
 use crate::hash::{BlockHash, Bytes as _};
 use crate::lockstep::{Lockstep, ROW};
+use crate::{Digest, Midstate};
 
 /// Returns the digests of many messages, in their order. The `_many` functions of the crates of
 /// hash functions call this one.
@@ -37,6 +37,30 @@ where
     let count = out.len();
     let taken = hash_all::<H, _>(backend, messages.into_iter(), &mut D::column(out));
     assert_eq!(taken, count, "messages and digests");
+}
+
+/// Stores the last states of messages in memory, which all continue the state `start`. The first
+/// bytes of a state are the digest of all bytes, also of those before `start`. For HMAC, whose
+/// messages all begin with the same block.
+///
+/// # Panics
+/// Panics if the number of states differs from the number of messages.
+pub fn many_behind<H: BlockHash>(
+    backend: Backend,
+    start: Midstate<H>,
+    mut messages: &[&[u8]],
+    mut states: &mut [H::State],
+) {
+    assert_eq!(messages.len(), states.len(), "messages and states");
+    let mut lockstep = Lockstep::new(backend, start);
+    while !messages.is_empty() {
+        let count = messages.len().min(ROW);
+        if !H::hash_if_alike(&mut lockstep, &messages[..count], &mut states[..count]) {
+            return H::hash_in_memory(backend, start, messages, states);
+        }
+        messages = &messages[count..];
+        states = &mut states[count..];
+    }
 }
 
 /// An element of a column of digests: [`Digest`], or an array of its bytes if these are the whole
@@ -144,7 +168,7 @@ fn hash_all<H: BlockHash, M: AsRef<[u8]>>(
     mut messages: impl Iterator<Item = M>,
     states: &mut impl Column<H>,
 ) -> usize {
-    let mut lockstep = Lockstep::new(backend);
+    let mut lockstep = Lockstep::new(backend, Midstate::INITIAL);
     let mut taken: Vec<M> = Vec::new();
     let mut done = 0;
     loop {
@@ -162,7 +186,9 @@ fn hash_all<H: BlockHash, M: AsRef<[u8]>>(
         if !states.fill(done, count, |places| H::hash_if_alike(&mut lockstep, row, places)) {
             take(&mut taken, &mut messages, if is_owned::<M>() { OWNED } else { REFERENCES });
             let slices: Vec<&[u8]> = taken.iter().map(AsRef::as_ref).collect();
-            states.fill(done, slices.len(), |places| H::hash_in_memory(backend, &slices, places));
+            states.fill(done, slices.len(), |places| {
+                H::hash_in_memory(backend, Midstate::INITIAL, &slices, places);
+            });
         }
         done += taken.len();
     }
@@ -189,4 +215,34 @@ fn take<M: AsRef<[u8]>>(taken: &mut Vec<M>, messages: &mut impl Iterator<Item = 
 /// elsewhere.
 const fn is_owned<M>() -> bool {
     mem::needs_drop::<M>() || size_of::<M>() > BLOCK_LEN
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Hasher;
+    use crate::toy::Toy;
+
+    #[test]
+    fn messages_behind_a_midstate_hash_like_whole_messages() {
+        let bytes: Vec<u8> = (0..3000_u32).map(|index| (index * 31 % 251) as u8).collect();
+        let mut common = Hasher::<Toy>::new();
+        common.update(&bytes[..256]);
+        let start = common.midstate().unwrap();
+        // Equal lengths with whole blocks and without, then mixed ones.
+        let equal = [0, 128, 200].into_iter().flat_map(|length| [length; 300]);
+        let mixed = (0..1000).map(|index| index * 7919 % 2200);
+        for lengths in [equal.collect::<Vec<_>>(), mixed.collect()] {
+            let places = lengths.iter().enumerate();
+            let messages: Vec<&[u8]> =
+                places.map(|(at, &length)| &bytes[at % 64..][..length]).collect();
+            let mut states = alloc::vec![[0xee; 8]; messages.len()];
+            many_behind::<Toy>(Backend::PORTABLE, start, &messages, &mut states);
+            for (state, message) in states.iter().zip(&messages) {
+                let mut whole = common.clone();
+                whole.update(message);
+                assert_eq!(state[..6], whole.finalize().0, "{} bytes", message.len());
+            }
+        }
+    }
 }

@@ -19,6 +19,7 @@ use alloc::vec::Vec;
 
 use lanesum_lanes::{BLOCK_LEN, Backend, MAX_LANES, fetch};
 
+use crate::Midstate;
 use crate::groups::advance;
 use crate::hash::{BlockHash, Bytes as _, block_len};
 use crate::lockstep::{CROWD, Lockstep, SHORT, are_crowded};
@@ -28,13 +29,18 @@ use crate::padding::{PaddedTail, blocks_of};
 /// prefetches the following bytes in time.
 const FETCHED: usize = 4 * BLOCK_LEN;
 
-/// Stores the last state of each message at its place.
+/// Stores the last state of each message at its place. All messages continue the state `start`.
 ///
 /// # Panics
 /// Panics if there are not as many states as messages.
-pub fn hash<H: BlockHash>(backend: Backend, messages: &[&[u8]], states: &mut [H::State]) {
+pub fn hash<H: BlockHash>(
+    backend: Backend,
+    start: Midstate<H>,
+    messages: &[&[u8]],
+    states: &mut [H::State],
+) {
     assert!(messages.len() == states.len());
-    let mut scheduler = Scheduler::<H>::new(backend, messages, states);
+    let mut scheduler = Scheduler::<H>::new(backend, start, messages, states);
     scheduler.take_rows();
     scheduler.take_alike();
     while !scheduler.waiting.is_empty() || !scheduler.later.is_empty() {
@@ -53,6 +59,7 @@ struct Left {
 
 struct Scheduler<'a, H: BlockHash> {
     backend: Backend,
+    start: Midstate<H>,
     lockstep: Lockstep<H>,
     messages: &'a [&'a [u8]],
     /// The state of each started message.
@@ -68,10 +75,16 @@ struct Scheduler<'a, H: BlockHash> {
 }
 
 impl<'a, H: BlockHash> Scheduler<'a, H> {
-    fn new(backend: Backend, messages: &'a [&'a [u8]], states: &'a mut [H::State]) -> Self {
+    fn new(
+        backend: Backend,
+        start: Midstate<H>,
+        messages: &'a [&'a [u8]],
+        states: &'a mut [H::State],
+    ) -> Self {
         Self {
             backend,
-            lockstep: Lockstep::new(backend),
+            start,
+            lockstep: Lockstep::new(backend, start),
             messages,
             states,
             buckets: [const { Vec::new() }; SHORT],
@@ -131,7 +144,7 @@ impl<'a, H: BlockHash> Scheduler<'a, H> {
 
     /// Puts a message among the waiting ones.
     fn begin(&mut self, message: usize) {
-        self.states[message] = H::INITIAL;
+        self.states[message] = self.start.state;
         let blocks = self.messages[message].len() / block_len::<H>();
         self.waiting.push(Left { blocks, message });
     }
@@ -251,7 +264,8 @@ impl<'a, H: BlockHash> Scheduler<'a, H> {
                 for ((tail, rest), &number) in padded.iter_mut().zip(&mut rests).zip(ending) {
                     let message = self.messages[number];
                     let length = message.len();
-                    tail.write(&message[length - length % block_len::<H>()..], length as u64);
+                    let bytes = &message[length - length % block_len::<H>()..];
+                    tail.write(bytes, self.start.length_with(length));
                     *rest = tail.blocks();
                 }
                 self.compress(ending, &mut rests, blocks);
@@ -288,7 +302,7 @@ mod tests {
     /// Hashes messages and checks that each state is written.
     fn check(messages: &[&[u8]]) {
         let mut states = alloc::vec![[0xee; 8]; messages.len()];
-        hash::<Toy>(BACKEND, messages, &mut states);
+        hash::<Toy>(BACKEND, Midstate::INITIAL, messages, &mut states);
         for (state, message) in states.iter().zip(messages) {
             assert_eq!(state[..6], digest_of::<Toy>(message).0, "{} bytes", message.len());
         }
@@ -329,7 +343,8 @@ mod tests {
             .map(|(length, start)| &bytes[start..][..length])
             .collect();
         let mut states = [[0; 8]; COUNT];
-        let mut scheduler = Scheduler::<Toy>::new(BACKEND, &messages, &mut states);
+        let mut scheduler =
+            Scheduler::<Toy>::new(BACKEND, Midstate::INITIAL, &messages, &mut states);
         scheduler.take_rows();
         scheduler.take_alike();
         let mut runs = 0;

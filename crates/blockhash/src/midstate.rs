@@ -12,6 +12,9 @@ pub struct Midstate<H: BlockHash> {
 }
 
 impl<H: BlockHash> Midstate<H> {
+    /// The state before the first block of a message.
+    pub const INITIAL: Self = Self { state: H::INITIAL, length: 0 };
+
     /// Makes a midstate from the bytes of the state after `length` bytes of a message. Returns
     /// `None` if these are not whole blocks.
     #[must_use]
@@ -31,6 +34,12 @@ impl<H: BlockHash> Midstate<H> {
     #[must_use]
     pub const fn length(&self) -> u64 {
         self.length
+    }
+
+    /// Returns the number of bytes of the message with `more` bytes after this state.
+    #[cfg(feature = "alloc")]
+    pub(crate) const fn length_with(&self, more: usize) -> u64 {
+        self.length.wrapping_add(more as u64)
     }
 
     /// Returns the bytes of the state, in the order of the bytes of a digest.

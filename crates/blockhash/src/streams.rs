@@ -80,7 +80,7 @@ impl<H: BlockHash, S: Stream> Lanes<H, S> {
     /// # Panics
     /// Panics if the lanes are [full](Self::is_full).
     pub fn push(&mut self, stream: S) {
-        self.push_behind(Midstate { state: H::INITIAL, length: 0 }, stream);
+        self.push_behind(Midstate::INITIAL, stream);
     }
 
     /// Adds a stream with the rest of a message.
@@ -203,7 +203,7 @@ impl<H: BlockHash> LaneStates<H> {
     /// # Panics
     /// Panics if there are already [`MAX_LANES`].
     pub fn push(&mut self) {
-        self.push_behind(Midstate { state: H::INITIAL, length: 0 });
+        self.push_behind(Midstate::INITIAL);
     }
 
     /// Adds a lane for the rest of a message.
