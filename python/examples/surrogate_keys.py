@@ -31,8 +31,7 @@ def orders(rows: int) -> polars.DataFrame:
 
 def in_polars(frame: polars.DataFrame) -> polars.DataFrame:
     """Returns the frame with its keys."""
-    keys = lanesum.surrogate_key([frame[name] for name in COLUMNS])
-    return frame.with_columns(polars.Series(keys).alias("key"))
+    return frame.with_columns(key=lanesum.surrogate_key(frame.select(COLUMNS)))
 
 
 def in_duckdb(connection: duckdb.DuckDBPyConnection, table: str) -> list[str]:

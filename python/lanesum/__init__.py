@@ -1,6 +1,6 @@
 """Compute checksums of many inputs at once in the SIMD registers of a CPU core.
 
-- md5, siphash24 and similar functions make hash objects as in hashlib.
+- md5, sha256, siphash24 and similar functions make hash objects as in hashlib.
 - hash_many hashes many Python objects.
 - hash_column hashes an Arrow column.
 - surrogate_key hashes the rows of a table.
@@ -19,6 +19,9 @@ from lanesum._lanesum import (
     hash_many,
     md5,
     new,
+    sha1,
+    sha256,
+    sha512,
     siphash13,
     siphash13_128,
     siphash24,
@@ -62,6 +65,9 @@ __all__ = [
     "new",
     "pandas_hash_array",
     "read_list",
+    "sha1",
+    "sha256",
+    "sha512",
     "siphash13",
     "siphash13_128",
     "siphash24",

@@ -23,6 +23,37 @@ class _Items(Protocol):
 # Includes numpy arrays, which are iterable.
 _Column: TypeAlias = _ArrowArray | _ArrowStream | Iterable[object]
 
+# The names in algorithms_available, and their other spellings.
+_Algorithm: TypeAlias = Literal[
+    "md5",
+    "sha1",
+    "sha224",
+    "sha256",
+    "sha384",
+    "sha512",
+    "sha512-256",
+    "sha512_256",
+    "blake3",
+    "xxh128",
+    "xxh3",
+    "xxh3-64",
+    "xxh3_64",
+    "crc32c",
+    "hmac-sha1",
+    "hmac_sha1",
+    "hmac-sha256",
+    "hmac_sha256",
+    "hmac-sha512",
+    "hmac_sha512",
+    "siphash24",
+    "siphash13",
+    "siphash24-128",
+    "siphash24_128",
+    "siphash13-128",
+    "siphash13_128",
+]
+_Output: TypeAlias = Literal["binary", "hex", "uint64"]
+
 algorithms_available: set[str]
 
 @final
@@ -64,8 +95,11 @@ class Column:
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> CapsuleType: ...
 
 def md5(data: Buffer = b"", *, usedforsecurity: bool = True, string: Buffer = b"") -> Hash: ...
+def sha1(data: Buffer = b"", *, usedforsecurity: bool = True, string: Buffer = b"") -> Hash: ...
+def sha256(data: Buffer = b"", *, usedforsecurity: bool = True, string: Buffer = b"") -> Hash: ...
+def sha512(data: Buffer = b"", *, usedforsecurity: bool = True, string: Buffer = b"") -> Hash: ...
 def new(
-    name: str, data: Buffer = b"", *, key: Buffer | None = None, usedforsecurity: bool = True
+    name: _Algorithm, data: Buffer = b"", *, key: Buffer | None = None, usedforsecurity: bool = True
 ) -> Hash: ...
 def siphash24(data: Buffer = b"", *, key: Buffer) -> Hash: ...
 def siphash13(data: Buffer = b"", *, key: Buffer) -> Hash: ...
@@ -74,15 +108,15 @@ def siphash13_128(data: Buffer = b"", *, key: Buffer) -> Hash: ...
 @overload
 def hash_many(
     messages: Iterable[_Message],
-    algorithm: str = "md5",
+    algorithm: _Algorithm = "md5",
     *,
     key: Buffer | None = None,
-    output: Literal["bytes"] = "bytes",
+    output: Literal["binary"] = "binary",
 ) -> list[bytes]: ...
 @overload
 def hash_many(
     messages: Iterable[_Message],
-    algorithm: str = "md5",
+    algorithm: _Algorithm = "md5",
     *,
     key: Buffer | None = None,
     output: Literal["hex"],
@@ -90,7 +124,7 @@ def hash_many(
 @overload
 def hash_many(
     messages: Iterable[_Message],
-    algorithm: str = "md5",
+    algorithm: _Algorithm = "md5",
     *,
     key: Buffer | None = None,
     output: Literal["uint64"],
@@ -98,24 +132,54 @@ def hash_many(
 @overload
 def hash_many(
     messages: Iterable[_Message],
-    algorithm: str = "md5",
+    algorithm: _Algorithm = "md5",
     *,
     key: Buffer | None = None,
     output: str,
 ) -> list[bytes] | list[str] | list[int]: ...
+@overload
 def hash_column(
     column: _Column,
-    algorithm: str = "md5",
+    algorithm: _Algorithm = "md5",
     *,
     key: Buffer | None = None,
-    output: Literal["binary", "hex", "uint64"] = "binary",
+    output: _Output = "binary",
+    threads: int | None = 1,
+    returns: Literal["same"] = "same",
+) -> Any: ...
+@overload
+def hash_column(
+    column: _Column,
+    algorithm: _Algorithm = "md5",
+    *,
+    key: Buffer | None = None,
+    output: _Output = "binary",
+    threads: int | None = 1,
+    returns: Literal["arrow"],
 ) -> Column: ...
+@overload
 def surrogate_key(
     columns: _Column | _Items,
     separator: str = "-",
     null: str = "_dbt_utils_surrogate_key_null_",
     *,
-    output: Literal["hex", "binary"] = "hex",
+    algorithm: _Algorithm = "md5",
+    key: Buffer | None = None,
+    output: _Output = "hex",
+    threads: int | None = 1,
+    returns: Literal["same"] = "same",
+) -> Any: ...
+@overload
+def surrogate_key(
+    columns: _Column | _Items,
+    separator: str = "-",
+    null: str = "_dbt_utils_surrogate_key_null_",
+    *,
+    algorithm: _Algorithm = "md5",
+    key: Buffer | None = None,
+    output: _Output = "hex",
+    threads: int | None = 1,
+    returns: Literal["arrow"],
 ) -> Column: ...
 def _pandas_hash_objects(
     objects: Iterable[object], key: Buffer | None, may_miss: bool, out: Buffer

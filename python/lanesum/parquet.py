@@ -22,6 +22,7 @@ from lanesum.table import FailuresError
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
+    from lanesum._lanesum import _Algorithm
     from lanesum.executors import Run
 
 __all__ = ["Part", "Parts", "hash_parquet", "hash_parquet_task", "pack"]
@@ -81,7 +82,7 @@ def hash_parquet(
     out: AnyPath,
     *,
     executor: Executor | None = None,
-    algorithm: str = "md5",
+    algorithm: _Algorithm = "md5",
     key: Buffer | None = None,
     output: _Output = None,
     keep: Iterable[str] = (),
@@ -93,6 +94,7 @@ def hash_parquet(
     - `columns`: the columns to hash, into columns named `NAME_ALGORITHM`. Or a mapping from new names to columns:
       `{"id_md5": "id"}`. Several columns, `{"key": ["id", "country"]}`, make a surrogate key like `surrogate_key`.
     - `keep`: the columns to copy.
+    - `algorithm`, `key`: as in `hash_column`, also for surrogate keys.
     - `output`: as in these two functions. The default is "binary" for digests and "hex" for surrogate keys.
     - `executor`: an executor as in `concurrent.futures`. By default the work is done in this process.
 
@@ -116,7 +118,7 @@ def in_tasks(
     columns: str | Iterable[str] | Mapping[str, str | Sequence[str]],
     out: AnyPath,
     *,
-    algorithm: str = "md5",
+    algorithm: _Algorithm = "md5",
     key: Buffer | None = None,
     output: _Output = None,
     keep: Iterable[str] = (),
@@ -178,14 +180,11 @@ def _wanted(
     for name, of in wanted.items():
         if not of:
             raise ValueError(f"columns[{name!r}] is empty; pass at least one")
-    several = [name for name, of in wanted.items() if not isinstance(of, str)]
-    if several and algorithm != "md5":
-        raise ValueError(f"{several[0]}: surrogate keys use md5, not {algorithm}")
     return wanted
 
 
 def _refuse_what_no_worker_takes(
-    wanted: Mapping[str, str | Sequence[str]], algorithm: str, key: Buffer | None, output: _Output
+    wanted: Mapping[str, str | Sequence[str]], algorithm: _Algorithm, key: Buffer | None, output: _Output
 ) -> None:
     """Raises TypeError and ValueError for arguments that would fail in every task."""
     import lanesum
@@ -193,12 +192,8 @@ def _refuse_what_no_worker_takes(
     for of in wanted.values():
         if isinstance(of, str):
             lanesum.hash_column([], algorithm, key=key, output=output or "binary")
-        elif key is not None:
-            raise TypeError("key= has no effect for a surrogate key")
-        elif output == "uint64":
-            raise ValueError('a surrogate key has 128 bits; use output="hex" or "binary", not "uint64"')
         else:
-            lanesum.surrogate_key([[]], output=output or "hex")
+            lanesum.surrogate_key([[]], algorithm=algorithm, key=key, output=output or "hex")
 
 
 def _sources(wanted: Mapping[str, str | Sequence[str]]) -> list[str]:
@@ -275,7 +270,7 @@ def hash_parquet_task(
     parts: Sequence[Part],
     *,
     columns: Mapping[str, str | Sequence[str]],
-    algorithm: str = "md5",
+    algorithm: _Algorithm = "md5",
     key: Buffer | None = None,
     output: _Output = None,
     keep: Sequence[str] = (),
@@ -291,7 +286,7 @@ def hash_parquet_task(
 def _hash_part(
     part: Part,
     columns: Mapping[str, str | Sequence[str]],
-    algorithm: str,
+    algorithm: _Algorithm,
     key: Buffer | None,
     output: _Output,
     keep: Sequence[str],
@@ -338,7 +333,7 @@ def _hash_part(
 def _hashed(
     table: Any,
     columns: Mapping[str, str | Sequence[str]],
-    algorithm: str,
+    algorithm: _Algorithm,
     key: Buffer | None,
     output: _Output,
     keep: Sequence[str],
@@ -351,15 +346,14 @@ def _hashed(
     for name, of in columns.items():
         try:
             if isinstance(of, str):
-                column = lanesum.hash_column(table.column(of), algorithm, key=key, output=output or "binary")
+                arrays[name] = lanesum.hash_column(table.column(of), algorithm, key=key, output=output or "binary")
             else:
                 sources = [table.column(source) for source in of]
-                column = lanesum.surrogate_key(sources, output="binary" if output == "binary" else "hex")
+                arrays[name] = lanesum.surrogate_key(sources, algorithm=algorithm, key=key, output=output or "hex")
         except TypeError as error:
             raise TypeError(f"{name}, of {of}: {error}") from None
         except ValueError as error:
             raise ValueError(f"{name}, of {of}: {error}") from None
-        arrays[name] = pyarrow.chunked_array(column)
     return pyarrow.table(arrays)
 
 

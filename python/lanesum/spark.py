@@ -67,7 +67,7 @@ def siphash24(key: Buffer) -> Any:
 
         import lanesum
 
-        digests = pyarrow.chunked_array(lanesum.hash_column(column, "siphash24", key=key, output="uint64"))
+        digests = pyarrow.chunked_array(lanesum.hash_column(column, "siphash24", key=key, output="uint64", returns="arrow"))
         return digests.combine_chunks().view(pyarrow.int64())
 
     # Spark reads the annotations to find the kind of the function.

@@ -37,6 +37,11 @@ impl Column {
     fn len(&self) -> usize {
         self.chunks.iter().map(|chunk| chunk.len()).sum()
     }
+
+    /// Returns whether one array holds all rows as they are.
+    pub(crate) const fn has_one_chunk(&self) -> bool {
+        self.chunks.len() <= 1
+    }
 }
 
 #[pymethods]

@@ -2,7 +2,6 @@
 
 use std::ops::Range;
 use std::sync::Arc;
-use std::time::Instant;
 
 use arrow_array::cast::AsArray as _;
 use arrow_array::types::{Int64Type, UInt64Type};
@@ -15,24 +14,27 @@ use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3_arrow::error::PyArrowError;
 
-use crate::algorithm::{Digests, Function, Key, Places};
+use crate::algorithm::{Function, Key};
 use crate::bytes;
 use crate::column::Column;
+use crate::digests::{Digests, Places};
 use crate::input::{self, Chunks, HASHED};
 use crate::output::{Output, Rendering};
-use crate::panics::unless_it_panics;
+use crate::returned::Returned;
 use crate::rows::{Rows, is_bytes};
-use crate::signals::LOOK;
+use crate::threads::{self, Threads};
 
-/// The number of rows between checks for signals.
-const ROWS: usize = 1 << 16;
+/// The number of rows that a thread hashes at a time. Their digests stay in the L2 cache.
+const ROWS: usize = 1 << 14;
 /// About the number of bytes of these rows. There are always enough rows for all lanes.
 const BYTES: usize = 64 << 20;
 const LANES: usize = 64;
-/// The number of rows of a dictionary. All its values may be hashed each time.
+/// The number of rows for each value of a dictionary, and the largest number of rows. All its
+/// values may be hashed each time.
+const ROWS_PER_VALUE: usize = 8;
 const DICTIONARY_ROWS: usize = 1 << 22;
 
-/// Returns the digest of each row of a column, as an Arrow column.
+/// Returns the digest of each row of a column, as a column of the same library.
 ///
 /// `column` is an Arrow column of pyarrow, polars, pandas, DuckDB or arro3, a numpy array, or a
 /// sequence of objects. Its rows are:
@@ -44,9 +46,25 @@ const DICTIONARY_ROWS: usize = 1 << 22;
 /// integers. Cast them first. Nulls stay null. Only values in numpy arrays and Python objects are
 /// copied. Other threads run meanwhile.
 ///
-/// `output` is "binary" (of fixed size), "hex" or, for 64-bit algorithms, "uint64". The same
-/// libraries can read the result: pyarrow.array(it), polars.Series(it), and in pandas
-/// `frame["digest"] = it`, which assigns by position. Its to_pandas() has its own index.
+/// `algorithm` is a name in lanesum.algorithms_available. `key` is the secret of an algorithm with
+/// a key: 16 bytes for SipHash, 32 for BLAKE3, and any number except 0 for HMAC.
+///
+/// `output` is "binary" (of fixed size), "hex" (lower-case hexadecimal digits) or, for algorithms
+/// of at most 64 bits, "uint64".
+///
+/// `threads` is the number of threads from 1 to 1024, or None for one per CPU.
+///
+/// `returns` is "same" or "arrow". With "same" the result has the type of `column`:
+///
+/// - for pandas a Series with the same index and name, and with an Arrow type;
+/// - for polars a Series with the same name;
+/// - for pyarrow an Array or a ChunkedArray;
+/// - for everything else a lanesum.Column.
+///
+/// With "arrow" it is always a lanesum.Column, which all these libraries can read.
+///
+/// Raises TypeError for a column of another type and for a missing or useless key, and ValueError
+/// for an unknown name and for a key of the wrong length.
 ///
 /// >>> import lanesum
 /// >>> lanesum.hash_column(["a", None, "abc"], output="hex").to_pylist()
@@ -55,43 +73,77 @@ const DICTIONARY_ROWS: usize = 1 << 22;
 /// <lanesum.Column of 1 UInt64>
 #[pyfunction]
 #[pyo3(
-    signature = (column, algorithm="md5", *, key=None, output="binary"),
-    text_signature = "(column, algorithm='md5', *, key=None, output='binary')"
+    signature = (
+        column, algorithm="md5", *, key=None, output="binary", threads=Threads(1), returns="same"
+    ),
+    text_signature = "(column, algorithm='md5', *, key=None, output='binary', threads=1, returns='same')"
 )]
-pub(crate) fn hash_column(
-    column: &Bound<'_, PyAny>,
+pub(crate) fn hash_column<'py>(
+    column: &Bound<'py, PyAny>,
     algorithm: &str,
     key: Key<'_, '_>,
     output: &str,
-) -> PyResult<Column> {
+    threads: Threads,
+    returns: &str,
+) -> PyResult<Bound<'py, PyAny>> {
     let function = Function::named(algorithm, key)?;
-    let output = Output::named(output, "binary", &function)?;
+    let output = Output::named(output, function.algorithm)?;
+    let returned = Returned::named(returns, column)?;
     let chunks = input::column(column, "column", &HASHED)?;
     input::refuse_extension(&chunks.field(), "column", HASHED.types)?;
-    hash(column.py(), &function, output, chunks)
+    let digests = hash(column.py(), &function, output, threads, chunks)?;
+    returned.convert(column.py(), digests)
 }
 
 /// Returns the digests of a column.
-pub(crate) fn hash(
+fn hash(
     py: Python<'_>,
     function: &Function,
     output: Output,
+    Threads(threads): Threads,
     mut chunks: Chunks,
 ) -> PyResult<Column> {
     check_type(function, chunks.field().data_type())?;
+    let most = output.most_rows(function.algorithm);
     let mut arrays = Vec::new();
-    while let Some(chunk) = next(py, &mut chunks)? {
-        for range in steps(0..chunk.len(), output.most_rows()) {
-            let rows = chunk.slice(range.start, range.len());
-            let rendering = Rendering::new(output, function, rows.len())?;
-            let rendering = hash_into(py, function, &rows, rendering)?;
-            arrays.push(py.detach(|| rendering.array(rows.logical_nulls()))?);
+    loop {
+        let group = next_group(py, &mut chunks, threads)?;
+        if group.is_empty() {
+            let field = Field::new("", output.data_type(function.algorithm), true);
+            return Ok(Column::new(arrays, Arc::new(field)));
         }
-        // Freeing the last reference may take a while.
-        py.detach(|| drop(chunk));
+        let pieces = |chunk: &ArrayRef| {
+            let chunk = Arc::clone(chunk);
+            steps(0..chunk.len(), most).map(move |rows| chunk.slice(rows.start, rows.len()))
+        };
+        let pieces: Vec<ArrayRef> = group.iter().flat_map(pieces).collect();
+        let renderings = hash_all(py, function, output, threads, &pieces)?;
+        py.detach(|| {
+            for (rendering, rows) in renderings.into_iter().zip(&pieces) {
+                arrays.push(rendering.array(rows.logical_nulls())?);
+            }
+            // Freeing the last reference may take a while.
+            drop((group, pieces));
+            Ok::<_, PyErr>(())
+        })?;
     }
-    let field = Field::new("", output.data_type(function), true);
-    Ok(Column::new(arrays, Arc::new(field)))
+}
+
+/// Returns the next arrays of a column: enough rows for all threads, or all that are left.
+fn next_group(py: Python<'_>, chunks: &mut Chunks, threads: usize) -> PyResult<Vec<ArrayRef>> {
+    let (mut group, mut rows, mut bytes) = (Vec::new(), 0, 0);
+    while rows < threads.saturating_mul(ROWS) && bytes < threads.saturating_mul(BYTES) {
+        let Some(chunk) = next(py, chunks)? else { break };
+        rows += chunk.len();
+        bytes += bytes_of(&chunk);
+        group.push(chunk);
+    }
+    Ok(group)
+}
+
+/// Returns about the number of bytes of an array of text or bytes.
+fn bytes_of(array: &dyn Array) -> usize {
+    Rows::of(array).map_or(0, |rows| rows.bytes())
 }
 
 /// Returns the next array of a column.
@@ -138,45 +190,34 @@ fn are_below<T: ArrowPrimitiveType>(keys: &PrimitiveArray<T>, count: usize) -> b
     beyond.all(|(row, _)| keys.is_null(row))
 }
 
-/// Returns the digest of each row. The digests of null rows are undefined.
-fn hash_into(
+/// Returns the digests of the rows of each array. The digests of null rows are undefined.
+fn hash_all(
     py: Python<'_>,
     function: &Function,
-    array: &dyn Array,
-    mut rendering: Rendering,
-) -> PyResult<Rendering> {
-    let is_dictionary = matches!(array.data_type(), DataType::Dictionary(..));
-    let step = if is_dictionary { DICTIONARY_ROWS } else { rendering.step(ROWS) };
-    let mean = Rows::of(array).map_or(0, |rows| rows.bytes() / rows.len().max(1));
-    let step = step.min((BYTES / mean.max(1)).max(LANES));
-    let mut ranges = steps(0..array.len(), step);
-    loop {
-        let is_at_end = py.detach(|| {
-            let begin = Instant::now();
-            for range in ranges.by_ref() {
-                let rows = array.slice(range.start, range.len());
-                let fill = |places: Places<'_>| hash_array(function, &rows, places);
-                unless_it_changes(|| rendering.fill(range, fill))??;
-                if begin.elapsed() >= LOOK {
-                    return Ok::<_, PyErr>(false);
-                }
-            }
-            Ok(true)
-        })?;
-        py.check_signals()?;
-        if is_at_end {
-            return Ok(rendering);
-        }
+    output: Output,
+    threads: usize,
+    arrays: &[ArrayRef],
+) -> PyResult<Vec<Rendering>> {
+    let new = |array: &ArrayRef| Rendering::new(output, function.algorithm, array.len());
+    let mut renderings: Vec<Rendering> = arrays.iter().map(new).collect::<PyResult<_>>()?;
+    let mut parts = Vec::new();
+    for (number, (rendering, array)) in renderings.iter_mut().zip(arrays).enumerate() {
+        parts.extend(rendering.parts(step(array)).into_iter().map(|part| (number, part)));
     }
+    threads::fill(py, threads, function.algorithm, parts, |number, rows, places| {
+        hash_array(function, &arrays[number].slice(rows.start, rows.len()), places)
+    })?;
+    Ok(renderings)
 }
 
-/// Returns the result of hashing rows in the memory of another library.
-///
-/// # Errors
-/// `ValueError` if bounds no longer hold, because another thread wrote to the rows.
-pub(crate) fn unless_it_changes<T>(hash: impl FnOnce() -> T) -> PyResult<T> {
-    let words = "the rows changed while they were hashed; pass a copy of them";
-    unless_it_panics(hash).ok_or_else(|| PyValueError::new_err(words))
+/// Returns the number of rows of an array that are hashed at a time.
+fn step(array: &dyn Array) -> usize {
+    if let Some(dictionary) = array.as_any_dictionary_opt() {
+        let rows = dictionary.values().len().saturating_mul(ROWS_PER_VALUE);
+        return rows.clamp(ROWS, DICTIONARY_ROWS);
+    }
+    let mean = bytes_of(array) / array.len().max(1);
+    ROWS.min((BYTES / mean.max(1)).max(LANES))
 }
 
 /// Splits a range into steps of a maximum length.
@@ -189,13 +230,10 @@ pub(crate) fn steps(range: Range<usize>, step: usize) -> impl Iterator<Item = Ra
 pub(crate) fn numbers_of(
     py: Python<'_>,
     function: &Function,
-    array: &dyn Array,
+    array: ArrayRef,
 ) -> PyResult<Vec<u64>> {
-    let rendering = Rendering::new(Output::Uint64, function, array.len())?;
-    match hash_into(py, function, array, rendering)? {
-        Rendering::Digests(_, Digests::Narrow(numbers)) => Ok(numbers),
-        _ => unreachable!("an algorithm of 64 bits"),
-    }
+    let renderings = hash_all(py, function, Output::Uint64, 1, &[array])?;
+    Ok(renderings.into_iter().flat_map(Rendering::numbers).collect())
 }
 
 fn hash_array(function: &Function, array: &dyn Array, places: Places<'_>) -> PyResult<()> {
@@ -234,9 +272,9 @@ fn hash_dictionary(function: &Function, array: &dyn Array, places: Places<'_>) -
             rows.hash_some(function, keys.into_iter(), places);
         }
         _ => {
-            let mut digests = Digests::new(function, values.len())?;
+            let mut digests = Digests::new(function.algorithm, values.len())?;
             hash_array(function, values, digests.places(0..values.len()))?;
-            places.take(&digests, keys.into_iter());
+            places.copy(&digests, keys.into_iter());
         }
     }
     Ok(())
@@ -261,10 +299,10 @@ pub(crate) fn places_of(dictionary: &dyn AnyDictionaryArray) -> PyResult<Vec<usi
 /// # Errors
 /// `TypeError` for a column of a type that cannot be hashed.
 fn check_type(function: &Function, data_type: &DataType) -> PyResult<()> {
-    let is_md5 = matches!(function, Function::Md5);
+    let takes_numbers = function.algorithm.takes_numbers;
     let can_be = |data_type: &DataType| {
         let is_number = matches!(data_type, DataType::Int64 | DataType::UInt64);
-        is_bytes(data_type) || *data_type == DataType::Null || is_number && !is_md5
+        is_bytes(data_type) || *data_type == DataType::Null || is_number && takes_numbers
     };
     let is_fine = match data_type {
         DataType::Dictionary(_, values) => can_be(values),
@@ -273,11 +311,11 @@ fn check_type(function: &Function, data_type: &DataType) -> PyResult<()> {
     if is_fine {
         return Ok(());
     }
-    let kinds = if is_md5 { "text and bytes" } else { "text, bytes and 64-bit integers" };
-    let algorithm = function.algorithm();
+    let kinds = if takes_numbers { "text, bytes and 64-bit integers" } else { "text and bytes" };
+    let algorithm = function.algorithm.name;
     let to = match data_type {
-        integer if integer.is_signed_integer() && !is_md5 => "int64",
-        integer if integer.is_integer() && !is_md5 => "uint64",
+        integer if integer.is_signed_integer() && takes_numbers => "int64",
+        integer if integer.is_integer() && takes_numbers => "uint64",
         _ => "one of them",
     };
     Err(PyTypeError::new_err(format!(

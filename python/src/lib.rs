@@ -10,8 +10,10 @@ mod bytes;
 mod capsule;
 mod column;
 mod digest;
+mod digests;
 mod files;
 mod hash_column;
+mod hashes;
 mod hex;
 mod input;
 mod items;
@@ -21,9 +23,12 @@ mod output;
 mod pandas;
 mod panics;
 mod requested;
+mod returned;
 mod rows;
 mod signals;
+mod singles;
 mod surrogate;
+mod threads;
 mod words;
 
 /// The compiled half of the package lanesum, which exports its public names.
@@ -36,7 +41,9 @@ mod _lanesum {
     #[pymodule_export]
     use crate::column::Column;
     #[pymodule_export]
-    use crate::digest::{Hash, md5, new, siphash13, siphash13_128, siphash24, siphash24_128};
+    use crate::digest::{
+        Hash, md5, new, sha1, sha256, sha512, siphash13, siphash13_128, siphash24, siphash24_128,
+    };
     #[pymodule_export]
     use crate::files::{
         Batches, algorithm_names, algorithms_named, check_lists, compare_sides, etags_of_paths,

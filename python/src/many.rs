@@ -4,8 +4,9 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString};
 
-use crate::algorithm::{Digests, Function, Key};
+use crate::algorithm::{Algorithm, Function, Key};
 use crate::bytes::{require, room};
+use crate::digests::Digests;
 use crate::items::{self, MESSAGES};
 use crate::objects;
 use crate::output::Output;
@@ -36,8 +37,8 @@ const BYTES: usize = 64 << 20;
 /// Columns of Arrow, pandas or polars go faster through lanesum.hash_column.
 #[pyfunction]
 #[pyo3(
-    signature = (messages, algorithm="md5", *, key=None, output="bytes"),
-    text_signature = "(messages, algorithm='md5', *, key=None, output='bytes')"
+    signature = (messages, algorithm="md5", *, key=None, output="binary"),
+    text_signature = "(messages, algorithm='md5', *, key=None, output='binary')"
 )]
 pub(crate) fn hash_many<'py>(
     messages: &Bound<'py, PyAny>,
@@ -47,7 +48,7 @@ pub(crate) fn hash_many<'py>(
 ) -> PyResult<Bound<'py, PyList>> {
     let py = messages.py();
     let function = Function::named(algorithm, key)?;
-    let output = Output::named(output, "bytes", &function)?;
+    let output = Output::named(output, function.algorithm)?;
     let tuple = items::hold(messages, "messages")?;
     let list = PyList::empty(py);
     let count = tuple.len();
@@ -65,11 +66,11 @@ pub(crate) fn hash_many<'py>(
         for (at, item) in batch.iter().enumerate() {
             slices.push(item.bytes().ok_or_else(|| missing(start + at))?);
         }
-        let mut digests = Digests::new(&function, slices.len())?;
+        let mut digests = Digests::new(function.algorithm, slices.len())?;
         require(slices.len() * NOTES)?;
         let places = digests.places(0..slices.len());
         py.detach(|| function.hash(slices.iter().copied(), places));
-        append(&list, output, &digests)?;
+        append(&list, output, function.algorithm, &digests)?;
         py.check_signals()?;
         start += batch.len();
     }
@@ -83,31 +84,40 @@ fn missing(number: usize) -> PyErr {
 }
 
 /// Appends the digests to a list, as Python objects.
-fn append(list: &Bound<'_, PyList>, output: Output, digests: &Digests) -> PyResult<()> {
-    let py = list.py();
-    match (output, digests) {
-        (Output::Uint64, Digests::Narrow(numbers)) => {
-            numbers.iter().try_for_each(|number| list.append(objects::int(py, number)?))
+fn append(
+    list: &Bound<'_, PyList>,
+    output: Output,
+    algorithm: &Algorithm,
+    digests: &Digests,
+) -> PyResult<()> {
+    let append = |digest: &[u8]| append_one(list, output, algorithm, digest);
+    match digests {
+        Digests::Numbers(numbers) => {
+            numbers.iter().try_for_each(|number| append(&number.to_le_bytes()))
         }
-        (Output::Binary, Digests::Narrow(numbers)) => numbers
-            .iter()
-            .try_for_each(|number| list.append(objects::bytes(py, &number.to_le_bytes())?)),
-        (Output::Binary, Digests::Wide(all)) => {
-            all.iter().try_for_each(|digest| list.append(objects::bytes(py, digest)?))
-        }
-        (Output::Hex, Digests::Narrow(numbers)) => {
-            numbers.iter().try_for_each(|number| append_hex(list, &number.to_le_bytes()))
-        }
-        (Output::Hex, Digests::Wide(all)) => {
-            all.iter().try_for_each(|digest| append_hex(list, digest))
-        }
-        (Output::Uint64, Digests::Wide(_)) => unreachable!("refused by its name"),
+        Digests::Bytes { bytes, len } => bytes.chunks_exact(*len).try_for_each(append),
     }
 }
 
-fn append_hex(list: &Bound<'_, PyList>, digest: &[u8]) -> PyResult<()> {
-    let mut digits = [0; 32];
-    let digits = &mut digits[..2 * digest.len()];
-    crate::hex::encode(digest, digits);
-    list.append(PyString::from_bytes(list.py(), digits)?)
+#[inline]
+fn append_one(
+    list: &Bound<'_, PyList>,
+    output: Output,
+    algorithm: &Algorithm,
+    digest: &[u8],
+) -> PyResult<()> {
+    let py = list.py();
+    match output {
+        Output::Binary => list.append(objects::bytes(py, digest)?),
+        Output::Uint64 => list.append(objects::int(py, algorithm.number(digest))?),
+        Output::Hex => {
+            let mut digits = [0; 2 * LONGEST];
+            let digits = &mut digits[..2 * digest.len()];
+            crate::hex::encode(digest, digits);
+            list.append(PyString::from_bytes(py, digits)?)
+        }
+    }
 }
+
+/// The number of bytes in the longest digest.
+const LONGEST: usize = 64;

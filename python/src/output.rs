@@ -9,8 +9,10 @@ use arrow_schema::DataType;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-use crate::algorithm::{Digests, Function, Places};
+use crate::algorithm::Algorithm;
 use crate::bytes;
+use crate::digests::{Digests, Places};
+use crate::hash_column::steps;
 use crate::hex;
 
 /// The form of digests.
@@ -20,119 +22,107 @@ pub(crate) enum Output {
     Binary,
     /// Hexadecimal digits in lower case.
     Hex,
-    /// A number, for 64-bit algorithms.
+    /// A number, for algorithms of at most 64 bits.
     Uint64,
 }
 
 impl Output {
-    /// Returns the output with a name. `binary` is the function's name for bytes.
-    pub(crate) fn named(name: &str, binary: &str, function: &Function) -> PyResult<Self> {
-        let algorithm = function.algorithm();
+    /// Returns the output with a name.
+    pub(crate) fn named(name: &str, algorithm: &Algorithm) -> PyResult<Self> {
         match name {
-            "hex" => Ok(Self::Hex),
-            "uint64" if algorithm.digest_len() == 8 => Ok(Self::Uint64),
-            "uint64" => Err(PyValueError::new_err(format!(
-                "output=\"uint64\" needs a 64-bit algorithm such as siphash24; {algorithm} has {} bits",
-                8 * algorithm.digest_len()
-            ))),
-            _ if name == binary => Ok(Self::Binary),
-            _ => Err(PyValueError::new_err(format!(
-                "unknown output {name:?}; use {binary}, hex or uint64"
-            ))),
-        }
-    }
-
-    /// Returns the output of surrogate keys with a name.
-    pub(crate) fn of_key(name: &str) -> PyResult<Self> {
-        match name {
-            "hex" => Ok(Self::Hex),
             "binary" => Ok(Self::Binary),
+            "hex" => Ok(Self::Hex),
+            "uint64" if algorithm.has_number() => Ok(Self::Uint64),
+            "uint64" => Err(PyValueError::new_err(format!(
+                "output=\"uint64\" needs a 64-bit algorithm such as siphash24; {} has {} bits",
+                algorithm.name,
+                8 * algorithm.digest_len
+            ))),
             _ => Err(PyValueError::new_err(format!(
-                "unknown output {name:?} of surrogate keys; use hex or binary"
+                "unknown output {name:?}; use binary, hex or uint64"
             ))),
         }
     }
 
     /// Returns the type of its arrays.
-    pub(crate) fn data_type(self, function: &Function) -> DataType {
+    pub(crate) const fn data_type(self, algorithm: &Algorithm) -> DataType {
         match self {
-            Self::Binary => DataType::FixedSizeBinary(function.algorithm().digest_len() as i32),
+            Self::Binary => DataType::FixedSizeBinary(algorithm.digest_len as i32),
             Self::Hex => DataType::Utf8,
             Self::Uint64 => DataType::UInt64,
         }
     }
 
     /// Returns the maximum number of rows of an array. Text has 31-bit offsets.
-    pub(crate) const fn most_rows(self) -> usize {
+    pub(crate) const fn most_rows(self, algorithm: &Algorithm) -> usize {
         match self {
-            Self::Hex => i32::MAX as usize / 32,
+            Self::Hex => i32::MAX as usize / (2 * algorithm.digest_len),
             Self::Binary | Self::Uint64 => usize::MAX,
         }
     }
 }
 
 /// Digests that become an array.
-pub(crate) enum Rendering {
-    Digests(Output, Digests),
-    Digits {
-        /// The digits of all digests, each of `width` bytes.
-        digits: Vec<u8>,
-        width: usize,
-        /// The digests of some rows, before their digits are written.
-        some: Digests,
-    },
+pub(crate) struct Rendering {
+    algorithm: &'static Algorithm,
+    output: Output,
+    content: Content,
 }
 
-/// The number of rows that are hashed before their digits are written. Their digests stay in the L2
-/// cache.
-const SOME: usize = 1 << 16;
+enum Content {
+    Digests(Digests),
+    /// The hexadecimal digits of all digests.
+    Digits(Vec<u8>),
+}
+
+/// Some rows of a [`Rendering`]. Threads fill different parts at the same time.
+pub(crate) struct Part<'a> {
+    pub(crate) rows: Range<usize>,
+    place: Place<'a>,
+}
+
+enum Place<'a> {
+    Digests(Places<'a>),
+    Digits(&'a mut [u8]),
+}
 
 impl Rendering {
     /// Allocates the digests of `count` rows.
     ///
     /// # Errors
     /// `MemoryError` if there is not enough memory.
-    pub(crate) fn new(output: Output, function: &Function, count: usize) -> PyResult<Self> {
-        if output == Output::Hex {
-            let width = function.algorithm().digest_len();
-            let digits = bytes::zeros(count.saturating_mul(2 * width))?;
-            return Ok(Self::Digits { digits, width, some: Digests::new(function, 0)? });
-        }
-        Ok(Self::Digests(output, Digests::new(function, count)?))
+    pub(crate) fn new(
+        output: Output,
+        algorithm: &'static Algorithm,
+        count: usize,
+    ) -> PyResult<Self> {
+        let content = match output {
+            Output::Hex => {
+                Content::Digits(bytes::zeros(count.saturating_mul(2 * algorithm.digest_len))?)
+            }
+            _ => Content::Digests(Digests::new(algorithm, count)?),
+        };
+        Ok(Self { algorithm, output, content })
     }
 
-    /// Returns the number of rows to hash at a time, at most `most`.
-    pub(crate) const fn step(&self, most: usize) -> usize {
-        match self {
-            Self::Digests(..) => most,
-            Self::Digits { .. } => SOME,
-        }
-    }
-
-    /// Calls `hash` with the destination of a range of rows.
-    pub(crate) fn fill<E>(
-        &mut self,
-        range: Range<usize>,
-        hash: impl FnOnce(Places<'_>) -> Result<(), E>,
-    ) -> Result<(), E> {
-        match self {
-            Self::Digests(_, digests) => hash(digests.places(range)),
-            Self::Digits { digits, width, some } => {
-                some.make_room(range.len());
-                hash(some.places(0..range.len()))?;
-                let digits = &mut digits[2 * *width * range.start..2 * *width * range.end];
-                match some {
-                    Digests::Narrow(numbers) => {
-                        let places = digits.chunks_exact_mut(16);
-                        for (number, digits) in numbers.iter().zip(places) {
-                            hex::encode(&number.to_le_bytes(), digits);
-                        }
-                    }
-                    Digests::Wide(some) => {
-                        hex::encode(some[..range.len()].as_flattened(), digits);
-                    }
-                }
-                Ok(())
+    /// Returns the parts of at most `step` rows each.
+    pub(crate) fn parts(&mut self, step: usize) -> Vec<Part<'_>> {
+        let len = self.algorithm.digest_len;
+        match &mut self.content {
+            Content::Digests(digests) => {
+                let count = digests.len();
+                let mut places = digests.places(0..count);
+                let part = |rows: Range<usize>| {
+                    let place = Place::Digests(places.take_first(rows.len()));
+                    Part { rows, place }
+                };
+                steps(0..count, step).map(part).collect()
+            }
+            Content::Digits(digits) => {
+                let rows = steps(0..digits.len() / (2 * len), step);
+                let places = digits.chunks_mut(2 * len * step);
+                let part = |(rows, digits)| Part { rows, place: Place::Digits(digits) };
+                rows.zip(places).map(part).collect()
             }
         }
     }
@@ -142,21 +132,77 @@ impl Rendering {
     /// # Errors
     /// `MemoryError` if there is not enough memory.
     pub(crate) fn array(self, nulls: Option<NullBuffer>) -> PyResult<ArrayRef> {
-        Ok(match self {
-            Self::Digests(Output::Uint64, Digests::Narrow(numbers)) => {
+        let Self { algorithm, output, content } = self;
+        let len = algorithm.digest_len;
+        Ok(match (content, output) {
+            (Content::Digits(digits), _) => Arc::new(texts(digits, 2 * len, nulls)?),
+            (Content::Digests(Digests::Numbers(numbers)), Output::Uint64) => {
                 Arc::new(UInt64Array::new(numbers.into(), nulls))
             }
-            Self::Digests(_, Digests::Narrow(mut numbers)) => {
-                // Does nothing on little-endian CPUs.
-                numbers.iter_mut().for_each(|number| *number = number.to_le());
-                Arc::new(FixedSizeBinaryArray::new(8, Buffer::from_vec(numbers), nulls))
+            (Content::Digests(Digests::Bytes { bytes, .. }), Output::Uint64) => {
+                let mut numbers: Vec<u64> = bytes::room(bytes.len() / len)?;
+                numbers.extend(bytes.chunks_exact(len).map(|digest| algorithm.number(digest)));
+                Arc::new(UInt64Array::new(numbers.into(), nulls))
             }
-            Self::Digests(_, Digests::Wide(digests)) => {
-                let bytes = Buffer::from_vec(digests.into_flattened());
-                Arc::new(FixedSizeBinaryArray::new(16, bytes, nulls))
+            (Content::Digests(digests), _) => {
+                Arc::new(FixedSizeBinaryArray::new(len as i32, buffer(digests), nulls))
             }
-            Self::Digits { digits, width, .. } => Arc::new(texts(digits, 2 * width, nulls)?),
         })
+    }
+
+    /// Returns the 64-bit numbers of SipHash.
+    pub(crate) fn numbers(self) -> Vec<u64> {
+        match self.content {
+            Content::Digests(Digests::Numbers(numbers)) => numbers,
+            _ => unreachable!("an algorithm of 64 bits"),
+        }
+    }
+}
+
+impl Part<'_> {
+    /// Calls `hash` with the places of the rows. `some` is memory for digests whose digits are
+    /// written.
+    ///
+    /// # Errors
+    /// Those of `hash`, and `MemoryError` if there is not enough memory.
+    pub(crate) fn fill(
+        self,
+        algorithm: &Algorithm,
+        some: &mut Option<Digests>,
+        hash: impl FnOnce(Range<usize>, Places<'_>) -> PyResult<()>,
+    ) -> PyResult<()> {
+        let Self { rows, place } = self;
+        let digits = match place {
+            Place::Digests(places) => return hash(rows, places),
+            Place::Digits(digits) => digits,
+        };
+        let count = rows.len();
+        let some = match some {
+            Some(some) if some.len() >= count => some,
+            some => some.insert(Digests::new(algorithm, count)?),
+        };
+        hash(rows, some.places(0..count))?;
+        match some {
+            Digests::Numbers(numbers) => {
+                for (number, digits) in numbers.iter().zip(digits.chunks_exact_mut(16)) {
+                    hex::encode(&number.to_le_bytes(), digits);
+                }
+            }
+            Digests::Bytes { bytes, len } => hex::encode(&bytes[..count * *len], digits),
+        }
+        Ok(())
+    }
+}
+
+/// Returns the bytes of digests.
+fn buffer(digests: Digests) -> Buffer {
+    match digests {
+        Digests::Numbers(mut numbers) => {
+            // Does nothing on little-endian CPUs.
+            numbers.iter_mut().for_each(|number| *number = number.to_le());
+            Buffer::from_vec(numbers)
+        }
+        Digests::Bytes { bytes, .. } => Buffer::from_vec(bytes),
     }
 }
 

@@ -7,7 +7,8 @@ use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::PyMemoryError;
 use pyo3::prelude::*;
 
-use crate::algorithm::{Digests, Function, Key};
+use crate::algorithm::{Function, Key};
+use crate::digests::Digests;
 use crate::hash_column::{next, numbers_of};
 use crate::input::{self, HASHED};
 use crate::items::{self, Item, MESSAGES};
@@ -31,7 +32,7 @@ pub(crate) fn _pandas_hash_objects(
     let function = Function::named("siphash24", key)?;
     let tuple = items::hold(objects, "values")?;
     let count = tuple.len();
-    let mut digests = Digests::new(&function, count)?;
+    let mut digests = Digests::new(function.algorithm, count)?;
     let mut missing = Vec::new();
     for start in (0..count).step_by(BATCH) {
         let mut batch = Vec::with_capacity(BATCH.min(count - start));
@@ -78,11 +79,11 @@ pub(crate) fn _pandas_hash_column(
         if !missing.is_empty() && !may_miss {
             return Ok(false);
         }
-        let numbers = numbers_of(py, &function, &chunk)?;
+        let numbers = numbers_of(py, &function, chunk)?;
         hashes.try_reserve(numbers.len()).map_err(|_| PyMemoryError::new_err(()))?;
         hashes.extend(numbers);
     }
-    finish(py, Digests::Narrow(hashes), missing, out)?;
+    finish(py, Digests::Numbers(hashes), missing, out)?;
     Ok(true)
 }
 
@@ -93,7 +94,7 @@ fn finish(
     missing: Vec<usize>,
     out: &Bound<'_, PyAny>,
 ) -> PyResult<()> {
-    let Digests::Narrow(mut hashes) = digests else { unreachable!("siphash24 has 64 bits") };
+    let Digests::Numbers(mut hashes) = digests else { unreachable!("siphash24 has 64 bits") };
     hashes.iter_mut().for_each(|hash| *hash = mix(*hash));
     missing.into_iter().for_each(|number| hashes[number] = MISSING);
     PyBuffer::<u64>::get(out)?.copy_from_slice(py, &hashes)

@@ -10,7 +10,9 @@ use arrow_array::{Array, GenericByteArray, GenericByteViewArray, types::ByteArra
 use arrow_buffer::{ArrowNativeType, Buffer, NullBuffer};
 use arrow_schema::DataType;
 
-use crate::algorithm::{Function, Places};
+use crate::algorithm::Function;
+use crate::digests::Places;
+use crate::hashes::Offsets;
 
 /// The longest value that is stored in its view.
 const INLINE: usize = 12;
@@ -110,11 +112,11 @@ impl<'a> Rows<'a> {
             // copied, so that other threads cannot change them between check and use.
             Layout::Offsets(bytes, offsets) => {
                 let offsets = offsets.to_vec();
-                function.hash_offsets(bytes, &offsets, |at| at.as_usize(), places);
+                function.hash_offsets(bytes, Offsets::Small(&offsets), places);
             }
             Layout::LargeOffsets(bytes, offsets) => {
                 let offsets = offsets.to_vec();
-                function.hash_offsets(bytes, &offsets, |at| at.as_usize(), places);
+                function.hash_offsets(bytes, Offsets::Large(&offsets), places);
             }
             Layout::Fixed(bytes, width) if width > 0 => {
                 function.hash(bytes.chunks_exact(width).take(self.len), places);

@@ -1,4 +1,4 @@
-//! Surrogate keys: the MD5 of a row's values, joined.
+//! Surrogate keys: the digest of a row's values, joined.
 
 use std::ops::{Range, RangeInclusive};
 use std::sync::Arc;
@@ -15,29 +15,32 @@ use pyo3::types::PyString;
 use pyo3_arrow::error::PyArrowError;
 use pyo3_arrow::ffi::ArrayIterator;
 
-use crate::algorithm::{Function, Places};
+use crate::algorithm::{Function, Key};
 use crate::build;
 use crate::bytes;
 use crate::column::Column;
-use crate::hash_column::{next, places_of, steps, unless_it_changes};
+use crate::digests::Places;
+use crate::hash_column::{next, places_of, steps};
 use crate::input::{self, Chunks, WRITTEN};
 use crate::output::{Output, Rendering};
+use crate::returned::Returned;
 use crate::rows::Rows;
+use crate::threads::{self, Threads};
 use crate::words::counted;
 
-/// The number of rows that become text between checks for ctrl-C.
-const ROWS: usize = 1 << 16;
+/// The number of rows that a thread turns into text at a time.
+const ROWS: usize = 1 << 14;
 
 /// The number of rows that are joined before they are hashed, and the maximum number of their bytes
 /// without the last row. They stay in the L2 cache.
 const BATCH: usize = 4096;
 const BATCH_BYTES: usize = 256 << 10;
 
-/// Returns the surrogate key of each row: the MD5 of its joined values as text.
+/// Returns the surrogate key of each row: the digest of its joined values as text.
 ///
-/// The result equals that of generate_surrogate_key of dbt_utils 1.0 and newer. Each value is cast
-/// to text, nulls become the text `null`, and `separator` is put between the values. `output` is
-/// "hex" (hexadecimal digits) or "binary". The joined column is not built in memory.
+/// With MD5 the result equals that of generate_surrogate_key of dbt_utils 1.0 and newer. Each value
+/// is cast to text, nulls become the text `null`, and `separator` is put between the values. The
+/// joined column is not built in memory.
 ///
 /// `columns` is a table, or a list or dict of columns of one length. A column is anything that
 /// lanesum.hash_column accepts, or a list of str, int, bool or datetime.date. These types have a
@@ -52,6 +55,13 @@ const BATCH_BYTES: usize = 256 << 10;
 /// list of Decimals has no fixed number of digits; use pyarrow.array(values, pyarrow.decimal128(10,
 /// 2)).
 ///
+/// `algorithm`, `key`, `threads` and `returns` are those of lanesum.hash_column. `output` is "hex"
+/// (lower-case hexadecimal digits), "binary" or, for algorithms of at most 64 bits, "uint64". The
+/// result has the type of the table, or of the first column.
+///
+/// Raises TypeError for a column of another type, and ValueError for columns of different lengths
+/// and for pandas columns with different indexes.
+///
 /// >>> import lanesum
 /// >>> lanesum.surrogate_key([["a", None], [1, 2]]).to_pylist() == lanesum.hash_many(
 /// ...     ["a-1", "_dbt_utils_surrogate_key_null_-2"], output="hex")
@@ -60,31 +70,38 @@ const BATCH_BYTES: usize = 256 << 10;
 #[pyo3(
     signature = (
         columns, separator="-".to_owned(), null="_dbt_utils_surrogate_key_null_".to_owned(), *,
-        output="hex"
+        algorithm="md5", key=None, output="hex", threads=Threads(1), returns="same"
     ),
-    text_signature =
-        "(columns, separator='-', null='_dbt_utils_surrogate_key_null_', *, output='hex')"
+    text_signature = "(columns, separator='-', null='_dbt_utils_surrogate_key_null_', *, \
+        algorithm='md5', key=None, output='hex', threads=1, returns='same')"
 )]
-pub(crate) fn surrogate_key(
-    columns: &Bound<'_, PyAny>,
+#[expect(clippy::too_many_arguments, reason = "they are those of a Python function")]
+pub(crate) fn surrogate_key<'py>(
+    columns: &Bound<'py, PyAny>,
     #[pyo3(from_py_with = separator_of)] separator: String,
     #[pyo3(from_py_with = null_of)] null: String,
+    algorithm: &str,
+    key: Key<'_, '_>,
     output: &str,
-) -> PyResult<Column> {
+    threads: Threads,
+    returns: &str,
+) -> PyResult<Bound<'py, PyAny>> {
     let py = columns.py();
-    let output = Output::of_key(output)?;
+    let function = Function::named(algorithm, key)?;
+    let output = Output::named(output, function.algorithm)?;
+    let returned = Returned::of_columns(returns, columns)?;
     let mut columns = Columns::of(columns)?;
-    let joiner = Joiner { separator: separator.as_bytes(), null: null.as_bytes() };
+    let joiner = Joiner { separator: separator.as_bytes(), null: null.as_bytes(), function };
     let mut arrays = Vec::new();
     while let Some(block) = columns.next(py)? {
-        for rows in steps(0..block.len, output.most_rows()) {
-            let rendering = Rendering::new(output, &Function::Md5, rows.len())?;
-            let rendering = block.hash_into(py, &joiner, rows, rendering)?;
+        for rows in steps(0..block.len, output.most_rows(joiner.function.algorithm)) {
+            let rendering = Rendering::new(output, joiner.function.algorithm, rows.len())?;
+            let rendering = block.hash_into(py, &joiner, threads.0, rows, rendering)?;
             arrays.push(py.detach(|| rendering.array(None))?);
         }
     }
-    let field = Field::new("", output.data_type(&Function::Md5), true);
-    Ok(Column::new(arrays, Arc::new(field)))
+    let field = Field::new("", output.data_type(joiner.function.algorithm), true);
+    returned.convert(py, Column::new(arrays, Arc::new(field)))
 }
 
 fn separator_of(given: &Bound<'_, PyAny>) -> PyResult<String> {
@@ -286,17 +303,17 @@ impl Block {
         &self,
         py: Python<'_>,
         joiner: &Joiner<'_>,
+        threads: usize,
         rows: Range<usize>,
         mut rendering: Rendering,
     ) -> PyResult<Rendering> {
-        for range in steps(0..rows.len(), ROWS) {
-            let (start, len) = (rows.start + range.start, range.len());
+        let parts = rendering.parts(ROWS).into_iter().map(|part| (0, part)).collect();
+        threads::fill(py, threads, joiner.function.algorithm, parts, |_, part, places| {
+            let (start, len) = (rows.start + part.start, part.len());
             let columns = self.columns.iter().map(|column| column.slice(start, len));
             let columns: Vec<ArrayRef> = columns.collect();
-            let fill = || rendering.fill(range, |places| joiner.hash(&columns, places));
-            py.detach(|| unless_it_changes(fill))?.map_err(PyArrowError::from)?;
-            py.check_signals()?;
-        }
+            Ok(joiner.hash(&columns, places).map_err(PyArrowError::from)?)
+        })?;
         Ok(rendering)
     }
 }
@@ -305,35 +322,34 @@ impl Block {
 struct Joiner<'a> {
     separator: &'a [u8],
     null: &'a [u8],
+    function: Function,
 }
 
 impl Joiner<'_> {
     /// Writes the digest of each row to its place.
-    fn hash(&self, columns: &[ArrayRef], places: Places<'_>) -> Result<(), ArrowError> {
-        let Places::Wide(mut places) = places else { unreachable!("MD5 has 16 bytes") };
+    fn hash(&self, columns: &[ArrayRef], mut places: Places<'_>) -> Result<(), ArrowError> {
         let texts = columns.iter().enumerate().map(|(number, array)| Texts::of(number, array));
         let texts = texts.collect::<Result<Vec<Texts>, _>>()?;
         let columns: Vec<Values<'_>> = texts.iter().map(Texts::values).collect();
         let (mut joined, mut ends) = (Vec::new(), Vec::new());
         let mut row = 0;
-        while !places.is_empty() {
+        while places.count() > 0 {
             joined.clear();
             ends.clear();
-            while ends.len() < BATCH.min(places.len()) && joined.len() < BATCH_BYTES {
+            while ends.len() < BATCH.min(places.count()) && joined.len() < BATCH_BYTES {
                 let join = self.join(&columns, row, &mut joined);
                 join.map_err(external)?;
                 ends.push(joined.len());
                 row += 1;
             }
-            let (now, later) = places.split_at_mut(ends.len());
+            let now = places.take_first(ends.len());
             let mut start = 0;
             let rows = ends.iter().map(|&end| {
                 let bytes = &joined[start..end];
                 start = end;
                 bytes
             });
-            Function::Md5.hash(rows, Places::Wide(now));
-            places = later;
+            self.function.hash(rows, now);
         }
         Ok(())
     }

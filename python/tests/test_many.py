@@ -94,7 +94,7 @@ def test_invalid_input_is_named(key: bytes) -> None:
         assert raised.value.__notes__ == [f"in {what}[5]"]
         with pytest.raises(BufferError, match=rf"{what}\[1\]: .* pass a copy"):
             function([b"a", memoryview(bytes(8))[::2]])
-    with pytest.raises(ValueError, match='unknown output "base64"; use bytes, hex or uint64'):
+    with pytest.raises(ValueError, match='unknown output "base64"; use binary, hex or uint64'):
         lanesum.hash_many([], output="base64")
     with pytest.raises(ValueError, match="64-bit algorithm such as siphash24; md5 has 128 bits"):
         lanesum.hash_many([], output="uint64")

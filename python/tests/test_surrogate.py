@@ -203,9 +203,11 @@ def test_errors_of_keys_suggest_a_working_fix() -> None:
     ):
         with pytest.raises(kind, match=words):
             lanesum.surrogate_key(columns)
-    for output in ("uint64", "hexa", "bytes"):
-        with pytest.raises(ValueError, match=f'unknown output "{output}" of surrogate keys; use hex or binary'):
+    for output in ("hexa", "bytes"):
+        with pytest.raises(ValueError, match=f'unknown output "{output}"; use binary, hex or uint64'):
             lanesum.surrogate_key([["a"]], output=output)
+    with pytest.raises(ValueError, match="needs a 64-bit algorithm such as siphash24; md5 has 128 bits"):
+        lanesum.surrogate_key([["a"]], output="uint64")
     assert keys([pd.Series([1, None]).astype("Int64")]) == [md5("1"), md5(NULL)]
 
 
@@ -233,7 +235,7 @@ def test_datetimes_among_dates_are_refused() -> None:
     with pytest.raises(TypeError, match="both dates and datetimes"):
         lanesum.surrogate_key([mixed])
     expected = [hashlib.md5(b"2020-01-01").hexdigest()] * 2
-    assert lanesum.surrogate_key([pd.Series([day, day], dtype=object)]).to_pylist() == expected
+    assert lanesum.surrogate_key([pd.Series([day, day], dtype=object)]).to_list() == expected
 
 
 def test_decimals_beyond_their_precision_are_refused() -> None:
@@ -267,7 +269,7 @@ def test_moments_in_a_category_are_refused() -> None:
         lanesum.surrogate_key([pd.Series(dates, dtype=object).astype("category")])
     missing = pd.Series([dates[0], pd.NaT], dtype=object)
     expected = lanesum.surrogate_key([["2020-01-01", None]]).to_pylist()
-    assert lanesum.surrogate_key([missing]).to_pylist() == expected
+    assert lanesum.surrogate_key([missing]).to_list() == expected
 
 
 def test_dictionaries_hash_as_their_values() -> None:

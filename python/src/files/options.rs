@@ -155,7 +155,7 @@ pub(crate) fn algorithms_named(names: Vec<String>) -> PyResult<Vec<&'static str>
 /// # Errors
 /// ValueError, which lists the known names.
 pub(crate) fn algorithm(name: &str) -> PyResult<Algorithm> {
-    crate::algorithm::parse(name).ok_or_else(|| {
+    crate::algorithm::of_files(name).ok_or_else(|| {
         let known = Algorithm::ALL.map(Algorithm::name).join(", ");
         PyValueError::new_err(format!("unknown algorithm {name:?}; use one of {known}"))
     })
