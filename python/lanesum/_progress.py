@@ -16,8 +16,8 @@ _EVERY = 0.1
 
 @contextmanager
 def showing(progress: bool | Callback | None, files: int | None) -> Iterator[Callback | None]:
-    """Yields the function to call with the progress. True shows a tqdm bar or, without tqdm, a counter
-    of bytes and files, if stderr is a terminal.
+    """Yields the function to call with the progress. True shows a tqdm bar, also in notebooks. Without tqdm
+    it shows a counter of bytes and files. It shows nothing if stderr is neither a terminal nor a notebook.
     """
     if callable(progress):
         yield progress
@@ -32,15 +32,16 @@ def showing(progress: bool | Callback | None, files: int | None) -> Iterator[Cal
 
 def _tqdm() -> Any:
     try:
-        from tqdm import tqdm
+        from tqdm import auto
     except ImportError:
         return None
-    return tqdm
+    return auto.tqdm
 
 
 def _bar(tqdm: Any, files: int | None) -> Iterator[Callback | None]:
-    # With disable=None tqdm does not write to files.
-    with tqdm(unit="B", unit_scale=True, unit_divisor=1000, disable=None) as bar:
+    # With disable=None tqdm writes only to terminals.
+    disable = False if _is_notebook() else None
+    with tqdm(unit="B", unit_scale=True, unit_divisor=1000, disable=disable) as bar:
 
         def tell(size: int, done: int) -> None:
             bar.set_postfix_str(_files(done, files), refresh=False)
@@ -50,7 +51,7 @@ def _bar(tqdm: Any, files: int | None) -> Iterator[Callback | None]:
 
 
 def _plain(files: int | None) -> Iterator[Callback | None]:
-    if not sys.stderr.isatty():
+    if not sys.stderr.isatty() and not _is_notebook():
         yield None
         return
     begin, last = time.monotonic(), 0.0
@@ -69,6 +70,11 @@ def _plain(files: int | None) -> Iterator[Callback | None]:
     finally:
         sys.stderr.write("\r\x1b[K")
         sys.stderr.flush()
+
+
+def _is_notebook() -> bool:
+    """Returns whether stderr is shown in a notebook, which is no terminal."""
+    return type(sys.stderr).__module__.startswith("ipykernel.")
 
 
 def _files(done: int, files: int | None) -> str:

@@ -254,7 +254,7 @@ def write_list(
 
     Parameters:
 
-    - `rows`: a table of this package, of pyarrow or polars, or an iterable of mappings. A row has a `path`, digests
+    - `rows`: a table of this package, of pyarrow, polars or pandas, or an iterable of mappings. A row has a `path`, digests
       under the names of their algorithms (bytes or hexadecimal digits), and optionally `size` and `modified`
       (nanoseconds or a datetime). None, NaN and NA of pandas mean a missing value. Digests under other names than
       those of `hash_files` are ignored. A row with an `etag` is refused unless `algorithms` is given.
@@ -317,13 +317,15 @@ def _mappings(rows: Any) -> Iterable[Any]:
         rows = rows.read_all()
     if type(rows).__module__.startswith("pyarrow."):
         rows = _with_numbers(rows)
+    if hasattr(rows, "iloc") and hasattr(rows, "columns"):
+        # A frame of pandas, which would iterate over the names of its columns.
+        return list(rows.to_dict("records"))
     for convert in ("to_pylist", "to_dicts"):
         if hasattr(rows, convert):
             return list(getattr(rows, convert)())
     if isinstance(rows, Mapping | str | bytes) or not hasattr(rows, "__iter__") or hasattr(rows, "iloc"):
         kind = type(rows).__name__
-        remedy = '; pass its to_dict("records")' if hasattr(rows, "iloc") and hasattr(rows, "columns") else ""
-        raise TypeError(f"rows must be a table, or mappings with a path and digests, not {kind}{remedy}")
+        raise TypeError(f"rows must be a table, or mappings with a path and digests, not {kind}")
     mappings: Iterable[Any] = rows
     return mappings
 

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 # null for them.
 _BYTES = "_bytes"
 
+# The number of rows that notebooks show.
+_SHOWN = 20
+
 
 class Table:
     """An Arrow table.
@@ -102,6 +105,23 @@ class Table:
     def _state(self) -> tuple[Any, ...]:
         """Returns the additional arguments of the constructor of a subclass."""
         return ()
+
+    def _repr_html_(self) -> str:
+        """Returns the first rows as HTML, which notebooks show."""
+        from html import escape
+
+        def cell(value: object) -> str:
+            text = "" if value is None else value.hex() if isinstance(value, bytes) else str(value)
+            # Names that are not UTF-8 have characters that cannot be written.
+            return f"<td>{escape(text.encode(errors='surrogateescape').decode(errors='replace'))}</td>"
+
+        names = [name for name in self.column_names if not name.endswith(_BYTES)]
+        head = "".join(f"<th>{escape(name)}</th>" for name in names)
+        first = Table(self._batches.take(range(min(_SHOWN, self.num_rows))))
+        rows = ["".join(map(cell, row.values())) for row in first]
+        body = "".join(f"<tr>{row}</tr>" for row in rows)
+        more = f"<p>{len(rows)} of {self.num_rows} rows</p>" if len(rows) < self.num_rows else ""
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"
 
     def __repr__(self) -> str:
         rows = "1 row" if self.num_rows == 1 else f"{self.num_rows} rows"

@@ -2,6 +2,7 @@
 
 import errno
 import hashlib
+import importlib.util
 import io
 import os
 import pickle
@@ -298,6 +299,35 @@ def test_errors_without_tqdm_have_no_context(tree: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr(sys, "stderr", drawn)
     assert lanesum.hash_tree(tree, progress=True).ok
     assert " files, " in drawn.getvalue() and " MB/s" in drawn.getvalue()
+
+
+@pytest.mark.parametrize("has_tqdm", [True, False])
+def test_progress_is_shown_in_a_notebook(tree: Path, monkeypatch: pytest.MonkeyPatch, has_tqdm: bool) -> None:
+    class OutStream(io.StringIO):
+        """What a kernel of Jupyter has as stderr."""
+
+    OutStream.__module__ = "ipykernel.iostream"
+    if not has_tqdm:
+        monkeypatch.setitem(sys.modules, "tqdm", None)
+    elif importlib.util.find_spec("tqdm") is None:
+        pytest.skip("needs tqdm")
+    drawn = OutStream()
+    monkeypatch.setattr(sys, "stderr", drawn)
+    assert lanesum.hash_tree(tree, progress=True).ok
+    assert "B/s" in drawn.getvalue()
+
+
+def test_a_notebook_shows_the_first_rows(tmp_path: Path) -> None:
+    paths = [tmp_path / f"<{number}>" for number in range(22)]
+    for path in paths[1:]:
+        path.write_text("a")
+    html = lanesum.hash_files(paths)._repr_html_()
+    assert html.count("<tr>") == 1 + 20 and "&lt;19&gt;</td>" in html and "&lt;20&gt;</td>" not in html
+    assert "<p>20 of 22 rows</p>" in html and hashlib.md5(b"a").hexdigest() in html and "No such file" in html
+    assert "<p>" not in lanesum.hash_files(paths[:1])._repr_html_()
+    odd = os.fsencode(tmp_path) + b"/\xff"
+    open(odd, "wb").close()
+    lanesum.hash_files([odd])._repr_html_().encode()
 
 
 def test_results_have_no_truth_value_and_pickle(tmp_path: Path) -> None:

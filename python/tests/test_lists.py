@@ -224,7 +224,6 @@ def test_rows_of_other_libraries_are_written(folder: Path) -> None:
         (lambda: lanesum.write_list([BOTH], "out", algorithms="sha3"), ValueError, 'unknown algorithm "sha3"; use one of md5'),
         (lambda: lanesum.write_list([BOTH], "out", algorithms=[]), ValueError, "algorithms is empty; pass at least one"),
         (lambda: lanesum.write_list([BOTH], "out", "tag", algorithms=["sha1", "SHA1"]), ValueError, "sha1 occurs twice"),
-        (lambda: lanesum.write_list(pd.DataFrame([BOTH]), "out"), TypeError, r'not DataFrame; pass its to_dict\("records"\)'),
         (lambda: lanesum.write_list([BOTH], io.StringIO()), TypeError, "open for writing bytes"),
         (lambda: lanesum.write_list([{"path": "p", "md5": ABC}], "out", 5), TypeError, "format must be a str, not int"),
         (lambda: lanesum.write_list([{"path": "p", "md5": ABC}], "out", "s3"), ValueError, "can only be read"),
@@ -486,7 +485,7 @@ def test_a_row_that_cannot_be_written_is_named(folder: Path, row: object, kind: 
 
 def test_missing_pandas_values_are_missing(folder: Path) -> None:
     frame = pd.DataFrame({"path": ["a", "b"], "size": [3, None], "md5": [ABC, ABC], "sha1": [None, "0" * 40]})
-    lanesum.write_list(frame.to_dict("records"), "list", "csv")
+    lanesum.write_list(frame, "list", "csv")
     assert [(row["path"], row["size"], row["sha1"]) for row in lanesum.read_list("list")] == [
         ("a", 3, None),
         ("b", None, bytes(20)),
@@ -497,7 +496,7 @@ def test_missing_pandas_values_are_missing(folder: Path) -> None:
 def test_times_keep_nanoseconds(folder: Path) -> None:
     os.utime("a", ns=(1, 1_700_000_000_123_456_789))
     table = lanesum.hash_files(["a"])
-    for rows in (table, table.to_pyarrow(), table.to_polars(), table.to_pandas().to_dict("records")):
+    for rows in (table, table.to_pyarrow(), table.to_polars(), table.to_pandas()):
         lanesum.write_list(rows, "list", "csv")
         assert lanesum.read_list("list").column("modified") == [1_700_000_000_123_456_789]
     for moment in (-(1 << 63), -1, (1 << 63) - 1):
