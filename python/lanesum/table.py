@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import pandas as _pandas
     import polars as _polars
     import pyarrow as _pyarrow
-    from typing_extensions import CapsuleType
+    from typing_extensions import CapsuleType, Self
 
 # The column with this suffix has the bytes of names that are not UTF-8. The column without it is
 # null for them.
@@ -76,6 +76,10 @@ class Table:
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> CapsuleType:
         return self._batches.__arrow_c_stream__(requested_schema)
+
+    def to_hex(self) -> Self:
+        """Returns the same table with digests as hexadecimal digits instead of bytes."""
+        return type(self)(self._batches.to_hex(), *self._state())
 
     def to_pyarrow(self) -> _pyarrow.Table:
         """Converts the table to a pyarrow table."""

@@ -206,8 +206,12 @@ fn buffer(digests: Digests) -> Buffer {
     }
 }
 
-/// Returns texts of one width.
-fn texts(digits: Vec<u8>, width: usize, nulls: Option<NullBuffer>) -> PyResult<StringArray> {
+/// Returns texts of one width, at most 2 GiB in total.
+pub(crate) fn texts(
+    digits: Vec<u8>,
+    width: usize,
+    nulls: Option<NullBuffer>,
+) -> PyResult<StringArray> {
     let mut offsets = bytes::room(digits.len() / width + 1)?;
     offsets.extend((0..=digits.len()).step_by(width).map(|offset| offset as i32));
     let offsets = OffsetBuffer::new(ScalarBuffer::from(offsets));

@@ -330,6 +330,19 @@ def test_a_notebook_shows_the_first_rows(tmp_path: Path) -> None:
     lanesum.hash_files([odd])._repr_html_().encode()
 
 
+def test_digests_become_hexadecimal_digits(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("abc")
+    table = lanesum.hash_files([tmp_path / "a", tmp_path / "none"], ["md5", "sha256"])
+    hexed = table.to_hex()
+    assert type(hexed) is Files and not hexed.ok and hexed.column("path") == table.column("path")
+    for name in ("md5", "sha256"):
+        assert hexed.column(name) == [hashlib.new(name, b"abc").hexdigest(), None]
+    assert hexed.to_polars()["md5"].to_list() == hexed.to_hex().column("md5") == hexed.column("md5")
+    lanesum.write_list([row for row in hexed if row["error"] is None], tmp_path / "list", "csv")
+    assert lanesum.check(tmp_path / "list").ok
+    assert lanesum.read_list(tmp_path / "list").to_hex().column("md5") == hexed.column("md5")[:1]
+
+
 def test_results_have_no_truth_value_and_pickle(tmp_path: Path) -> None:
     table = lanesum.hash_files([tmp_path / "missing"])
     with pytest.raises(TypeError, match="ok"):

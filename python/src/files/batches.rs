@@ -17,8 +17,10 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule, PyList};
 use pyo3_arrow::ffi::{ArrayIterator, to_schema_pycapsule, to_stream_pycapsule};
 
-use crate::bytes::{require, room};
+use crate::bytes::{require, room, zeros};
+use crate::hex;
 use crate::objects;
+use crate::output::texts;
 use crate::panics::unless_it_panics;
 use crate::requested::{laid_out, that_fits};
 
@@ -51,6 +53,17 @@ impl Batches {
             PyKeyError::new_err(format!("no column {name:?}; the columns are {}", known.join(", ")))
         })
     }
+}
+
+/// Returns the hexadecimal digits of a column of digests. Returns other columns unchanged.
+fn in_hex(column: &ArrayRef) -> PyResult<ArrayRef> {
+    let DataType::FixedSizeBinary(width) = column.data_type() else {
+        return Ok(Arc::clone(column));
+    };
+    let digests = column.as_fixed_size_binary().value_data();
+    let mut digits = zeros(digests.len().saturating_mul(2))?;
+    hex::encode(digests, &mut digits);
+    Ok(Arc::new(texts(digits, 2 * *width as usize, column.nulls().cloned())?))
 }
 
 #[pymethods]
@@ -108,6 +121,24 @@ impl Batches {
         let batches = self.batches.iter().map(project).collect::<Result<_, _>>();
         let schema = self.schema.project(&places).map_err(internal)?;
         Ok(Self { schema: Arc::new(schema), batches: batches.map_err(internal)? })
+    }
+
+    /// Returns the same rows with hexadecimal digits in place of digests.
+    fn to_hex(&self, py: Python<'_>) -> PyResult<Self> {
+        let fields = self.schema.fields().iter().map(|field| match field.data_type() {
+            DataType::FixedSizeBinary(_) => {
+                Arc::new(Field::clone(field).with_data_type(DataType::Utf8))
+            }
+            _ => Arc::clone(field),
+        });
+        let fields = fields.collect::<Vec<_>>();
+        let schema = Arc::new(Schema::new_with_metadata(fields, self.schema.metadata().clone()));
+        let convert = |batch: &RecordBatch| {
+            let columns = batch.columns().iter().map(in_hex).collect::<PyResult<_>>()?;
+            RecordBatch::try_new(Arc::clone(&schema), columns).map_err(internal)
+        };
+        let batches = py.detach(|| self.batches.iter().map(convert).collect::<PyResult<_>>())?;
+        Ok(Self { schema, batches })
     }
 
     /// Joins the rows of tables with the same columns, in order.
