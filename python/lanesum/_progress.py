@@ -73,7 +73,7 @@ def _plain(files: int | None) -> Iterator[Callback | None]:
 
 
 def _is_notebook() -> bool:
-    """Returns whether stderr is shown in a notebook, which is no terminal."""
+    """Returns whether a notebook shows stderr. It is not a terminal."""
     return type(sys.stderr).__module__.startswith("ipykernel.")
 
 

@@ -28,6 +28,7 @@ def check(
     lists: AnyPath | Iterable[AnyPath],
     root: AnyPath | None = None,
     *,
+    beside: bool = False,
     from_: str | None = None,
     name: AnyPath | None = None,
     algorithm: str | None = None,
@@ -48,6 +49,7 @@ def check(
 
     - `root`: the directory of all names, including absolute ones. By default names are used unchanged, and those in
       the manifest of a bag are relative to the bag.
+    - `beside`: whether names are relative to the directory of their list.
     - `from_`: the format. By default it is detected by the start of a list, or by a `bagit.txt` next to a manifest.
     - `name`: the file of an S3 list without a name.
     - `algorithm`: the algorithm of lines that do not name theirs.
@@ -59,8 +61,7 @@ def check(
       `problems`. An empty list among others is only noted in `problems`.
     - `key`: 16 bytes for SipHash, or 32 bytes for BLAKE3. With a key, lines of algorithms without a key are invalid.
 
-    `threads`, `io` and `progress` are those of `hash_files`. There are no equivalents of `--beside` (use `root`) and
-    `--resume`.
+    `threads`, `io` and `progress` are those of `hash_files`. There is no equivalent of `--resume`.
 
     Raises OSError if a list cannot be opened or the root does not exist, and ValueError or TypeError for invalid
     arguments.
@@ -71,8 +72,12 @@ def check(
     if root is not None and not os.path.isdir(_arguments.path(root, "root")):
         os.stat(root)
         raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), root)
+    beside = _arguments.flag(beside, "beside")
+    if beside and root is not None:
+        raise ValueError("root= and beside= exclude each other; give one of them")
     checking = {
         "root": root,
+        "beside": beside,
         "from": _arguments.optional_text(from_, "from_"),
         "name": _arguments.optional_path(name, "name"),
         "algorithm": _arguments.optional_text(algorithm, "algorithm"),

@@ -450,6 +450,27 @@ def test_links_and_devices_are_kept_when_written_to(tmp_path: Path) -> None:
         assert os.stat("/dev/null").st_rdev == before.st_rdev
 
 
+def test_names_are_looked_up_beside_their_lists(folder: Path) -> None:
+    for name in ("one", "two"):
+        (folder / name).mkdir()
+        (folder / name / "x").write_text("abc")
+        (folder / name / "list").write_text(f"{ABC}  x\n")
+    lists = ["one/list", "two/list"]
+    assert not lanesum.check(lists).ok
+    checked = lanesum.check(lists, beside=True)
+    assert checked.ok and [(row["list"], row["path"]) for row in checked] == [("one/list", "x"), ("two/list", "x")]
+    (folder / "two" / "x").write_text("xyz")
+    assert [row["list"] for row in lanesum.check(lists, beside=True).failures()] == ["two/list"]
+    with pytest.raises(ValueError, match="root= and beside= exclude each other"):
+        lanesum.check(lists, "one", beside=True)
+    os.mkfifo("fifo")
+    writer = threading.Thread(target=lambda: (folder / "fifo").write_text(f"{ABC}  a\n"))
+    writer.start()
+    with pytest.raises(ValueError, match="fifo is a FIFO; use root= instead of beside="):
+        lanesum.check("fifo", beside=True)
+    writer.join()
+
+
 def test_a_name_of_standard_input_needs_a_root(folder: Path) -> None:
     (folder / "-").write_bytes(b"abc")
     (folder / "list").write_text(f"{ABC}  -\n")

@@ -32,6 +32,7 @@ use crate::words::{self, SAYS, counted};
 #[pyo3(from_item_all)]
 pub(crate) struct Checking<'py> {
     root: Option<Bound<'py, PyAny>>,
+    beside: bool,
     from: Option<String>,
     name: Option<Bound<'py, PyAny>>,
     algorithm: Option<String>,
@@ -63,6 +64,14 @@ pub(crate) fn check_lists(
 ) -> PyResult<(Batches, Counts, Vec<String>, bool)> {
     let (engine, mut watch) = reading.engine()?;
     let (lists, opened) = (names::paths(lists)?, names::paths(opened)?);
+    if let Some((_, list)) =
+        opened.iter().zip(&lists).find(|(it, list)| checking.beside && it != list)
+    {
+        let list = list.display();
+        return Err(PyValueError::new_err(format!(
+            "{list} is a FIFO; use root= instead of beside="
+        )));
+    }
     for list in &lists {
         // A list that cannot be read is an invalid argument.
         look(list).map_err(|error| os_error(&error, list))?;
@@ -138,6 +147,7 @@ fn options(checking: &Checking<'_>, engine: engine::Options) -> PyResult<check::
     options.name = name.map(|name| name.as_os_str().as_bytes().to_vec());
     options.part_sizes = options::part_sizes(&checking.part_sizes)?;
     options.root = options::optional_path(checking.root.as_ref())?;
+    options.beside = checking.beside;
     options.ignore_missing = checking.ignore_missing;
     options.engine = engine;
     // `-` in a list would be the standard input of the Python process.
@@ -210,8 +220,8 @@ impl Report {
             Event::PartSize { .. } | Event::StandardInput => {}
             Event::Checked { name, folder, verdict } => {
                 if matches!(&verdict, Verdict::Unreadable(error) if error.is_not_found()) {
-                    let place =
-                        Lookup { list, root: self.options.root.as_deref(), is_beside: false };
+                    let is_beside = self.options.beside;
+                    let place = Lookup { list, root: self.options.root.as_deref(), is_beside };
                     self.not_found.note(&name, folder.as_deref(), place);
                 }
                 self.checked(list, &name, &verdict);
@@ -280,7 +290,8 @@ impl Report {
         {
             tell(&format!("lanesum does not support the algorithm of its digests, {title}"));
         }
-        let place = Lookup { list, root: self.options.root.as_deref(), is_beside: false };
+        let is_beside = self.options.beside;
+        let place = Lookup { list, root: self.options.root.as_deref(), is_beside };
         for hint in not_found.hints(place, tally.entries()) {
             tell(&words::of_hint(Path::new(OsStr::from_bytes(list.name())), &hint));
         }
