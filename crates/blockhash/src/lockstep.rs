@@ -30,6 +30,9 @@ pub(crate) const CROWD: usize = 32;
 /// The number of messages that are examined together.
 pub(crate) const ROW: usize = 4 * MAX_LANES;
 
+/// The number of messages that go together in few lanes, such as two.
+const FEW: usize = 16;
+
 /// The largest number of messages per lane that go together.
 const MOST_GROUPS: usize = 8;
 
@@ -105,6 +108,22 @@ impl<H: BlockHash> Lockstep<H> {
 
     /// Computes states from the whole blocks of messages that fill all lanes of some groups.
     fn fill(&mut self, width: usize, whole: Blocks<'_>, longest: usize, states: &mut [H::State]) {
+        // To empty a whole row takes as long as to hash two short messages.
+        if whole.inputs().len() <= FEW {
+            self.fill_of::<FEW>(width, whole, longest, states);
+        } else {
+            self.fill_of::<ROW>(width, whole, longest, states);
+        }
+    }
+
+    /// Computes [`fill`](Self::fill) for at most `MOST` messages.
+    fn fill_of<const MOST: usize>(
+        &mut self,
+        width: usize,
+        whole: Blocks<'_>,
+        longest: usize,
+        states: &mut [H::State],
+    ) {
         let (messages, count) = (whole.inputs(), whole.inputs().len());
         let length = whole.count() * BLOCK_LEN;
         let mut bytes;
@@ -116,7 +135,7 @@ impl<H: BlockHash> Lockstep<H> {
             (None, Some(&self.padding.1))
         } else {
             self.tails.resize(count.max(self.tails.len()), PaddedTail::new());
-            bytes = [&[][..]; ROW];
+            bytes = [&[][..]; MOST];
             let places = self.tails.iter_mut().zip(&mut bytes);
             for (message, (tail, bytes)) in messages.iter().zip(places) {
                 tail.write(&message[length..], self.start.length_with(message.len()));
