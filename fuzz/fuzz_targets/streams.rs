@@ -1,5 +1,6 @@
-//! Many MD5 streams of any lengths and in any chunks, put into lanes and taken out in any order: on
-//! every backend each has the digest that it has alone. So have they when they are in memory whole.
+//! Many streams of any lengths and in any chunks, put into lanes and taken out in any order: with
+//! every hash function and on every backend each has the digest that it has alone. So have they
+//! when they are in memory whole.
 //!
 //! An input is a plan: a 16-bit word, little-endian, for each chunk, as [`word`] names its parts.
 
@@ -8,7 +9,10 @@
 use std::task::Poll;
 use std::vec::IntoIter;
 
-use lanesum_md5::{Backend, Chunks, Lanes, Md5Digest, Stream, md5, md5_many_with};
+use lanesum_blockhash::{Backend, BlockHash, Chunks, Digest, Lanes, Stream, digest_of, many};
+use lanesum_md5::Md5Hash;
+use lanesum_sha1::Sha1Hash;
+use lanesum_sha2::{Sha256Hash, Sha512Hash};
 use libfuzzer_sys::fuzz_target;
 
 /// The parts of a plan's word.
@@ -39,13 +43,21 @@ static MEMORY: [u8; 2_111] = {
 fuzz_target!(|plan: &[u8]| {
     let plans = plans(plan);
     let messages: Vec<_> = plans.iter().map(|plan| plan.chunks.concat()).collect();
-    let alone: Vec<_> = messages.iter().map(|message| md5(message)).collect();
-    for backend in Backend::available() {
-        let together = together(backend, &plans);
-        assert_eq!(together, alone.iter().copied().map(Some).collect::<Vec<_>>(), "{backend}");
-        assert_eq!(md5_many_with(backend, &messages), alone, "{backend}, in memory");
-    }
+    agree::<Md5Hash>(&plans, &messages);
+    agree::<Sha1Hash>(&plans, &messages);
+    agree::<Sha256Hash>(&plans, &messages);
+    agree::<Sha512Hash>(&plans, &messages);
 });
+
+fn agree<H: BlockHash>(plans: &[Plan], messages: &[Vec<u8>]) {
+    let alone: Vec<_> = messages.iter().map(|message| digest_of::<H>(message)).collect();
+    for backend in Backend::available() {
+        let together = together::<H>(backend, plans);
+        let expected: Vec<_> = alone.iter().copied().map(Some).collect();
+        assert_eq!(together, expected, "{} {backend}", H::NAME);
+        assert_eq!(many::<H, _>(backend, messages), alone, "{} {backend}, in memory", H::NAME);
+    }
+}
 
 /// What happens to one stream.
 struct Plan {
@@ -72,10 +84,10 @@ fn plans(plan: &[u8]) -> Vec<Plan> {
 }
 
 /// The digests of all streams, hashed in lanes.
-fn together(backend: Backend, plans: &[Plan]) -> Vec<Option<Md5Digest>> {
+fn together<H: BlockHash>(backend: Backend, plans: &[Plan]) -> Vec<Option<Digest<H>>> {
     let mut digests = vec![None; plans.len()];
-    let mut lanes = Lanes::with_backend(backend);
-    let mut take = |ended: Option<(Numbered, Md5Digest)>| {
+    let mut lanes = Lanes::<H, _>::with_backend(backend);
+    let mut take = |ended: Option<(Numbered, Digest<H>)>| {
         if let Some((stream, digest)) = ended {
             let before = digests[stream.index].replace(digest);
             assert_eq!(before, None, "{backend}: stream {} ended twice", stream.index);

@@ -5,7 +5,7 @@
 mod engine;
 #[cfg(feature = "std")]
 mod events;
-mod md5;
+mod hashes;
 mod siphash;
 mod table;
 
@@ -19,10 +19,17 @@ fn main() {
     #[cfg(target_arch = "x86_64")]
     for latency in lanesum_lanes::Latency::ALL {
         latency.pretend();
-        call_on_all_backends(&format!("{latency:?}"));
+        call_on_all_backends(&format!("latency {latency:?}"), call_all);
+        for instructions in lanesum_lanes::ShaInstructions::ALL {
+            instructions.pretend();
+            call_on_all_backends(&format!("SHA instructions {instructions:?}"), call_sha);
+        }
     }
     #[cfg(not(target_arch = "x86_64"))]
-    call_on_all_backends("of this CPU");
+    {
+        call_on_all_backends("this CPU", call_all);
+        call_on_all_backends("this CPU", call_sha);
+    }
     #[cfg(feature = "std")]
     spawn_small(|| {
         engine::call_the_rest();
@@ -32,21 +39,27 @@ fn main() {
     .unwrap();
 }
 
+fn call_all(backend: Backend) {
+    hashes::md5::call(backend);
+    siphash::call(backend);
+    table::call();
+    #[cfg(feature = "std")]
+    engine::call(backend);
+}
+
+fn call_sha(backend: Backend) {
+    hashes::sha1::call(backend);
+    hashes::sha256::call(backend);
+    hashes::sha512::call(backend);
+}
+
 /// Side by side: without optimisation one takes seconds.
-fn call_on_all_backends(latency: &str) {
-    let call = |backend: Backend| {
-        spawn_small(move || {
-            md5::call(backend);
-            siphash::call(backend);
-            table::call();
-            #[cfg(feature = "std")]
-            engine::call(backend);
-        })
-    };
-    let calls: Vec<_> = Backend::available().map(|backend| (backend, call(backend))).collect();
+fn call_on_all_backends(cpu: &str, call: fn(Backend)) {
+    let calls: Vec<_> =
+        Backend::available().map(|backend| (backend, spawn_small(move || call(backend)))).collect();
     for (backend, call) in calls {
         call.join().unwrap();
-        println!("latency {latency}, {backend}: ok");
+        println!("{cpu}, {backend}: ok");
     }
 }
 
