@@ -72,8 +72,8 @@ def md5(values: list[str], missing: set[str]) -> Case:
     column = pa.array(values)
     case: Case = {
         "hashlib": lambda: [hashlib.md5(value.encode()).hexdigest() for value in values],
-        "lanesum": lambda: pa.array(lanesum.hash_column(column)),
-        "lanesum-hex": lambda: pa.array(lanesum.hash_column(column, output="hex")),
+        "lanesum": lambda: lanesum.hash_column(column),
+        "lanesum-hex": lambda: lanesum.hash_column(column, output="hex"),
         "lanesum-many": lambda: lanesum.hash_many(values, output="hex"),
     }
     chdb(case, "MD5(value)", column, missing)
@@ -186,7 +186,7 @@ def siphash(values: list[str], missing: set[str]) -> Case:
         return hashlib.blake2b(value.encode(), digest_size=8, key=KEY).digest()
 
     def arrow() -> object:
-        return pa.array(lanesum.hash_column(column, "siphash24", key=KEY, output="uint64"))
+        return lanesum.hash_column(column, "siphash24", key=KEY, output="uint64")
 
     case: Case = {"hashlib": lambda: [blake2b(value) for value in values], "lanesum": arrow}
     low, high = (int.from_bytes(half, "little") for half in (KEY[:8], KEY[8:]))
@@ -218,7 +218,7 @@ def surrogate(values: list[str], missing: set[str]) -> Case:
         "hashlib": lambda: [
             hashlib.md5(f"{a}-{b}".encode()).hexdigest() for b, a in enumerate(values)
         ],
-        "lanesum": lambda: pa.array(lanesum.surrogate_key(table)),
+        "lanesum": lambda: lanesum.surrogate_key(table),
     }
     if duckdb := optional("duckdb", missing):
         connection = duckdb.connect(config={"threads": 1})
