@@ -8,11 +8,12 @@ mod written;
 use std::cell::RefCell;
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io::{BufRead as _, BufReader};
+use std::io::{BufRead as _, BufReader, Read as _};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use lanesum_list::{Dialect, algorithms_called};
+use lanesum_list::formats::{Closest, closest};
+use lanesum_list::{Dialect, algorithms_called, start};
 use memchr::memmem;
 
 use crate::Algorithm;
@@ -200,6 +201,17 @@ fn names(list: &List, name: &[u8]) -> bool {
     };
     let mut lines = lines_of(list);
     lines.any(|line| memmem::find_iter(&line, name).any(|at| is_whole(&line, at)))
+}
+
+/// Returns the format that an unknown list resembles most. Returns `None` for pipes, which can be
+/// read only once.
+#[must_use]
+pub fn closest_format(list: &List, dialect: Dialect) -> Option<Closest> {
+    let path = if let List::Path(path) = list { Some(path) } else { None };
+    let path = path.filter(|path| path.metadata().is_ok_and(|list| list.is_file()))?;
+    let mut head = Vec::new();
+    File::open(path).ok()?.take(start::HEAD as u64).read_to_end(&mut head).ok()?;
+    closest(&head, dialect)
 }
 
 /// Returns the title of a CSV column of digests with an unsupported algorithm, such as `sha3-384`.

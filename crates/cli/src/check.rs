@@ -21,7 +21,7 @@ use lanesum_checksum::Key;
 use lanesum_checksum::check::{self, Event, List, ListError, Options, Tally, Verdict};
 use lanesum_checksum::engine::Io;
 use lanesum_checksum::etag::{self, PartSize, size_name};
-use lanesum_checksum::hints::{Lookup, NotFound, unknown_column};
+use lanesum_checksum::hints::{Lookup, NotFound, closest_format, unknown_column};
 use lanesum_list::{Dialect, Ending};
 use rustix::io::Errno;
 
@@ -459,14 +459,12 @@ impl<'a> Report<'a> {
                     let words = format!("no line has as many digits as {algorithm}");
                     Problem::new(words, "leave out -a to detect the algorithm")
                 }
-                None => {
+                None if self.args.key_file.is_some() => {
                     let words = format!("no checksum lines{}", self.for_key());
-                    let hint = match self.args.key_file {
-                        Some(_) => "if its digests were made without a key: leave out --key-file",
-                        None => "check that it is a checksum list",
-                    };
+                    let hint = "if its digests were made without a key: leave out --key-file";
                     Problem::new(words, hint)
                 }
+                None => hints::of_unknown_format(list, closest_format(list, self.dialect)),
             };
             return problem.print(list.name(), console);
         }

@@ -14,7 +14,7 @@ use lanesum_checksum::hints::{Doubt, Hint, Lookup, NotFound, Says, Written, is_e
 use lanesum_checksum::journal::JournalError;
 use lanesum_checksum::walk::Skip;
 use lanesum_list::Digest;
-use lanesum_list::formats::{CannotHold, Kind, Wrong};
+use lanesum_list::formats::{CannotHold, Closest, Kind, Wrong};
 use lanesum_list::start::{self, NotAList};
 
 use crate::console::{Console, shown};
@@ -250,6 +250,21 @@ const A_FOLDER: &str = "a directory, not a checksum list";
 fn is_folder(error: &ListError) -> bool {
     matches!(error, ListError::Open(error) | ListError::Read(error)
         if error.kind() == io::ErrorKind::IsADirectory)
+}
+
+/// Returns the problem of a list in an unknown format.
+pub fn of_unknown_format(list: &List, closest: Option<Closest>) -> Problem {
+    let Some(closest) = closest else {
+        return Problem::new("no checksum lines", "check that it is a checksum list");
+    };
+    let words = format!("no checksum lines: {closest}");
+    let hint = match (closest.begins_in(), list) {
+        (Some(line), List::Path(path)) => {
+            format!("tail -n +{line} {} | lanesum check", value(path))
+        }
+        _ => "check that it is a checksum list".to_owned(),
+    };
+    Problem::new(words, hint)
 }
 
 /// Returns the problem of a list whose names are spelled in this way. `command` can read the

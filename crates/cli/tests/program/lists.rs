@@ -277,6 +277,24 @@ fn overlong_line_is_not_a_checksum_line() {
     assert!(messages.starts_with("lanesum: list: line 2: longer than 1 MiB\n"), "{messages}");
 }
 
+#[test]
+fn the_closest_format_of_an_unknown_list_is_named() {
+    let folder = folder();
+    let title =
+        format!("Made by hand\n%%%% HASHDEEP-1.0\n%%%% size,md5,filename\n1,{},a\n", md5("a"));
+    folder.write("list", &title);
+    let told = "lanesum: list: no checksum lines: line 1 is not of the format hashdeep, which \
+                begins in line 2\nhint: tail -n +2 list | lanesum check\n";
+    let run = folder.run("check list");
+    assert_eq!((run.status.code(), text(&run.stderr).as_str()), (Some(1), told));
+    let cut = format!("{}  a\n", &md5("a")[1..]);
+    let (code, _, messages) = check(&folder, "", cut);
+    let told =
+        "list: no checksum lines: line 1 is most like the format gnu, but no digest has 31 digits";
+    assert_eq!(code, Some(1));
+    assert!(messages.contains(told), "{messages}");
+}
+
 /// Those that take no key.
 const ALGORITHMS: [&str; 19] = [
     "md5",

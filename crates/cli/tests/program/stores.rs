@@ -277,7 +277,8 @@ fn lists_of_asc_mhl_are_written_and_checked() {
     let run = folder.run("check card/ascmhl/0001.mhl");
     assert_eq!((run.status.code(), text(&run.stdout)), (Some(0), ok), "{run:?}");
     let run = folder.run("convert --to csv --only md5 card/ascmhl/0001.mhl -o list.csv");
-    let told = "lanesum: the names are relative to card\nhint: check the new list with --root card\n";
+    let told =
+        "lanesum: the names are relative to card\nhint: check the new list with --root card\n";
     expect(&run, 0, "", told);
     expect(&folder.run("convert --to asc-mhl list.csv -o again.mhl"), 0, "", "");
     assert!(folder.read("again.mhl").contains("DCIM/a&amp;b</path>"));

@@ -130,13 +130,7 @@ impl Format for Inventory {
     }
 
     fn next<'a>(&mut self, text: &'a [u8]) -> Line<'a> {
-        if self.rows.is_cut() {
-            return Line::Wrong(Wrong::CutOff);
-        }
-        if without_return(text).is_empty() {
-            return Line::Blank;
-        }
-        self.read(text).unwrap_or_else(Line::Wrong)
+        Rows::line(self.rows.is_cut(), text, |text| self.read(text))
     }
 }
 

@@ -289,29 +289,37 @@ pub fn recognise(head: &[u8], dialect: Dialect) -> Option<Box<dyn Format>> {
     if dialect.ending() == Ending::Nul {
         return Some(mixed()).filter(|it| it.detect(head));
     }
-    // The most specific ones first: a line of md5deep may look like one with a checksum that has as
-    // many digits as the size, and a row of a wheel starts with the name.
-    let kinds = [
-        Kind::Xml,
-        Kind::Hashdeep,
-        Kind::Md5deep,
-        Kind::Wheel,
-        Kind::LfsList,
-        Kind::LfsPointer,
-        Kind::Mtree,
-        Kind::S3cmd,
-        Kind::Debian,
-        Kind::Gpg,
-        Kind::Irods,
-    ];
-    // A line of SFV starts with the name, which can look like any other format.
-    let others = [Kind::Sfv, Kind::JsonLines, Kind::Csv, Kind::Inventory];
-    let formats = kinds.map(|kind| kind.reader(dialect)).into_iter().chain([mixed()]);
-    let mut formats = formats.chain(others.map(|kind| kind.reader(dialect)));
+    let formats = SPECIFIC.map(|kind| kind.reader(dialect)).into_iter().chain([mixed()]);
+    let mut formats = formats.chain(OTHERS.map(|kind| kind.reader(dialect)));
     let found = formats.find(|format| format.detect(head));
     found.or_else(|| {
         Csv::is_almost(dialect, head.trim_ascii_end()).then(|| Kind::Csv.reader(dialect))
     })
+}
+
+/// The most specific formats: a line of md5deep may look like one with a checksum that has as many
+/// digits as the size, and a row of a wheel starts with the name.
+const SPECIFIC: [Kind; 11] = [
+    Kind::Xml,
+    Kind::Hashdeep,
+    Kind::Md5deep,
+    Kind::Wheel,
+    Kind::LfsList,
+    Kind::LfsPointer,
+    Kind::Mtree,
+    Kind::S3cmd,
+    Kind::Debian,
+    Kind::Gpg,
+    Kind::Irods,
+];
+
+/// The formats after [`Mixed`]: a line of SFV starts with the name, which can look like any format.
+const OTHERS: [Kind; 4] = [Kind::Sfv, Kind::JsonLines, Kind::Csv, Kind::Inventory];
+
+/// Returns the format of a list, unless it has lines of [`Mixed`].
+pub(super) fn detected(head: &[u8], dialect: Dialect) -> Option<Kind> {
+    let mut kinds = SPECIFIC.into_iter().chain(OTHERS);
+    kinds.find(|kind| kind.reader(dialect).detect(head))
 }
 
 #[cfg(test)]

@@ -29,6 +29,7 @@
 mod asc_mhl;
 mod bagit;
 mod cannot;
+mod closest;
 mod csv;
 mod debian;
 mod digests;
@@ -62,6 +63,7 @@ use crate::{Algorithms, Record};
 pub use asc_mhl::{AscMhl, Creation};
 pub use bagit::BagIt;
 pub use cannot::CannotHold;
+pub use closest::{Closest, closest};
 pub use csv::{Csv, write_cell};
 pub use debian::Debian;
 pub use gnu::Gnu;

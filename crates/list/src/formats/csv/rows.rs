@@ -2,7 +2,8 @@
 
 use csv_core::{ReadRecordResult, Reader, ReaderBuilder};
 
-use super::super::Wrong;
+use super::super::line::without_return;
+use super::super::{Line, Wrong};
 
 /// Finds the ends of rows, and splits them into cells.
 #[derive(Clone, Debug)]
@@ -78,6 +79,21 @@ impl Rows {
     /// Returns whether the list ended within quotation marks.
     pub(in super::super) fn is_cut(&mut self) -> bool {
         std::mem::take(&mut self.is_quoted)
+    }
+
+    /// Reads a row by a format, unless it is empty or cut off.
+    pub(in super::super) fn line(
+        is_cut: bool,
+        text: &[u8],
+        read: impl FnOnce(&[u8]) -> Result<Line<'static>, Wrong>,
+    ) -> Line<'static> {
+        if is_cut {
+            return Line::Wrong(Wrong::CutOff);
+        }
+        if without_return(text).is_empty() {
+            return Line::Blank;
+        }
+        read(text).unwrap_or_else(Line::Wrong)
     }
 
     /// Splits a row into cells, `most` at most.
