@@ -53,7 +53,7 @@ impl fmt::Display for Closest {
         }
         write!(f, "line {line} is most like the format {kind}, but ")?;
         match why {
-            Why::Root => f.write_str("its first element is not that of a known list"),
+            Why::Root => f.write_str("its root element is unknown, or it declares entities"),
             Why::Digits(digits) => write!(f, "no digest has {digits} digits"),
             Why::NotHex => f.write_str("its digest has other characters than hexadecimal digits"),
             Why::OfAlgorithm(algorithm) => {
@@ -133,7 +133,7 @@ mod tests {
             ),
             (
                 "<?xml version=\"1.0\"?>\n<html>".to_owned(),
-                "line 1 is most like the format xml, but its first element is not that of a known list",
+                "line 1 is most like the format xml, but its root element is unknown, or it declares entities",
             ),
             (
                 format!("Made by hand\n\n%%%% HASHDEEP-1.0\n%%%% size,md5,filename\n3,{MD5},a\n"),
