@@ -202,10 +202,54 @@ pub(crate) const LONGEST_DIGEST: usize = {
     longest
 };
 
-/// Returns the letters and digits of a name in lower case.
-fn letters_of(name: &str) -> impl Iterator<Item = u8> {
-    name.bytes().filter(|byte| !b"-_/ ".contains(byte)).map(|byte| byte.to_ascii_lowercase())
+/// Returns the letters and digits of a name in lower case as a number, which is fast to compare.
+/// Returns `None` for more than 16, which no algorithm has, and for text with a NUL.
+const fn packed(name: &str) -> Option<u128> {
+    let (name, mut packed, mut at) = (name.as_bytes(), 0, 0);
+    while at < name.len() {
+        if !matches!(name[at], b'-' | b'_' | b'/' | b' ') {
+            if packed >> 120 != 0 || name[at] == 0 {
+                return None;
+            }
+            packed = packed << 8 | name[at].to_ascii_lowercase() as u128;
+        }
+        at += 1;
+    }
+    Some(packed)
 }
+
+/// The number of names, aliases and tags.
+const NAMES: usize = {
+    let (mut names, mut index) = (0, 0);
+    while index < TABLE.len() {
+        names += 2 + TABLE[index].aliases.len() + TABLE[index].other_tags.len();
+        index += 1;
+    }
+    names
+};
+
+/// All names, aliases and tags, packed, in the order of [`Algorithm::ALL`].
+const PACKED: [(u128, Algorithm); NAMES] = {
+    let mut all = [(0, Algorithm::Md5); NAMES];
+    let (mut count, mut index) = (0, 0);
+    while index < TABLE.len() {
+        let Description { name, tag, aliases, other_tags, .. } = TABLE[index];
+        let mut of_one = 0;
+        while of_one < 2 + aliases.len() + other_tags.len() {
+            let name = match of_one {
+                0 => name,
+                1 => tag,
+                _ if of_one - 2 < aliases.len() => aliases[of_one - 2],
+                _ => other_tags[of_one - 2 - aliases.len()],
+            };
+            let packed = packed(name).expect("no name has more than 16 letters");
+            all[count] = (packed, Algorithm::ALL[index]);
+            (count, of_one) = (count + 1, of_one + 1);
+        }
+        index += 1;
+    }
+    all
+};
 
 impl Algorithm {
     const fn description(self) -> &'static Description {
@@ -304,10 +348,8 @@ impl Algorithm {
     /// ```
     #[must_use]
     pub fn called(name: &str) -> Option<Self> {
-        let names = |it: Self| it.aliases().iter().copied().chain([it.name()]).chain(it.tags());
-        Self::ALL
-            .into_iter()
-            .find(|&it| names(it).any(|known| letters_of(known).eq(letters_of(name))))
+        let packed = packed(name)?;
+        PACKED.iter().find(|(known, _)| *known == packed).map(|&(_, algorithm)| algorithm)
     }
 
     pub(crate) fn is_identified_without_key(&self) -> bool {
@@ -353,9 +395,8 @@ impl FromStr for Algorithm {
     /// Parses a name or an alias, in upper or lower case.
     fn from_str(name: &str) -> Result<Self, UnknownAlgorithm> {
         let is_called = |known: &&str| known.eq_ignore_ascii_case(name);
-        Self::ALL
-            .into_iter()
-            .find(|it| is_called(&it.name()) || it.aliases().iter().any(is_called))
+        Self::called(name)
+            .filter(|it| is_called(&it.name()) || it.aliases().iter().any(is_called))
             .ok_or_else(|| UnknownAlgorithm(name.to_owned()))
     }
 }

@@ -67,8 +67,8 @@ fn split(text: &[u8]) -> Option<Parts<'_>> {
         Some(end) => (Some(rest[..end].trim_ascii()), &rest[end + 3..]),
         None => (None, rest),
     };
-    let digits: Vec<u8> =
-        groups.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect();
+    let mut digits = Vec::with_capacity(groups.len());
+    digits.extend(groups.iter().filter(|byte| !byte.is_ascii_whitespace()));
     let is_valid = digits.len() >= 32
         && digits.iter().all(u8::is_ascii_hexdigit)
         && groups.iter().any(|&byte| is_blank(byte))
@@ -91,12 +91,14 @@ impl Format for Gpg {
     }
 
     fn find_end(&mut self, bytes: &[u8]) -> Option<usize> {
-        for (at, &byte) in bytes.iter().enumerate() {
-            let is_start = std::mem::replace(&mut self.is_at_start, byte == b'\n');
-            if is_start && !byte.is_ascii_whitespace() {
+        let mut at = 0;
+        while let Some(&byte) = bytes.get(at) {
+            if std::mem::take(&mut self.is_at_start) && !byte.is_ascii_whitespace() {
                 self.second = Some(byte);
                 return Some(at);
             }
+            let end = memchr::memchr(b'\n', &bytes[at..])?;
+            (self.is_at_start, at) = (true, at + end + 1);
         }
         None
     }

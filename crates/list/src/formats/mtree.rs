@@ -68,7 +68,14 @@ struct Ends {
 
 impl Ends {
     fn find(&mut self, bytes: &[u8]) -> Option<usize> {
-        for (at, &byte) in bytes.iter().enumerate() {
+        let mut next = 0;
+        loop {
+            // Other bytes change nothing.
+            if self.is_comment.is_some() && !self.is_escaped {
+                next += memchr::memchr2(b'\n', b'\\', bytes.get(next..)?)?;
+            }
+            let (at, &byte) = (next, bytes.get(next)?);
+            next += 1;
             if byte == b'\n' {
                 if !self.is_escaped || self.is_comment == Some(true) {
                     *self = Self::default();
@@ -79,7 +86,6 @@ impl Ends {
             }
             self.is_escaped = byte == b'\\' && !self.is_escaped;
         }
-        None
     }
 }
 

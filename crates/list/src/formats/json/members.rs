@@ -83,13 +83,6 @@ const AFTER: [&str; 2] = ["hash", "sum"];
 
 /// Returns the algorithm in the name of a member.
 pub(super) fn algorithm(name: &str) -> Option<Algorithm> {
-    if let Ok(algorithm) = name.parse() {
-        return Some(algorithm);
-    }
-    // Every algorithm has a digit in its name.
-    if !name.bytes().any(|byte| byte.is_ascii_digit()) {
-        return None;
-    }
     let cut = |before: &str| {
         let (start, rest) = name.split_at_checked(before.len())?;
         start.eq_ignore_ascii_case(before).then_some(rest)
