@@ -294,7 +294,8 @@ impl<W: ShaWord> Halves<W> {
             #[inline(always)]
             |four| {
                 if four >= 4 {
-                    let [next, before_8, last] = [1, 2, 3].map(|after| words[(four + after) % 4]);
+                    let [next, before_8, last] =
+                        [words[(four + 1) % 4], words[(four + 2) % 4], words[(four + 3) % 4]];
                     let word = words[four % 4].sha1_message_1(next).xor(before_8);
                     words[four % 4] = word.sha1_message_2(last);
                 }
@@ -342,6 +343,9 @@ impl lanesum_blockhash::crypto::Sizes for Sha1Hash {
     type BlockSize = digest::consts::U64;
     type CoreSize = digest::consts::U28;
     type SerializedSize = digest::consts::U92;
+    #[cfg(feature = "oid")]
+    const OID: digest::const_oid::ObjectIdentifier =
+        digest::const_oid::ObjectIdentifier::new_unwrap("1.3.14.3.2.26");
 }
 
 #[cfg(test)]

@@ -122,7 +122,9 @@ impl ShaWord for Sha {
 
     #[inline(always)]
     fn splat([a, b, c, d]: [u32; 4]) -> Self {
-        let [a, b, c, d] = [a, b, c, d].map(u32::cast_signed);
+        // Not `map`, which stays a call where the crate is compiled in parts without LTO.
+        let [a, b] = [a.cast_signed(), b.cast_signed()];
+        let [c, d] = [c.cast_signed(), d.cast_signed()];
         // SAFETY: the ground rule.
         Self(unsafe { _mm_setr_epi32(a, b, c, d) })
     }
