@@ -26,6 +26,9 @@ pub trait Sizes: BlockHash {
     type CoreSize: ArraySize;
     /// Bytes in a state, a number of blocks, and a block.
     type SerializedSize: ArraySize;
+    /// The object identifier, as X.509 and CMS have it.
+    #[cfg(feature = "oid")]
+    const OID: digest::const_oid::ObjectIdentifier;
 }
 
 impl<H: Sizes> HashMarker for Hasher<H> {}
@@ -42,6 +45,11 @@ impl<H: Sizes> AlgorithmName for Hasher<H> {
     fn write_alg_name(f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(H::NAME)
     }
+}
+
+#[cfg(feature = "oid")]
+impl<H: Sizes> digest::const_oid::AssociatedOid for Hasher<H> {
+    const OID: digest::const_oid::ObjectIdentifier = H::OID;
 }
 
 impl<H: Sizes> Update for Hasher<H> {

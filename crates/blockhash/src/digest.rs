@@ -2,6 +2,7 @@
 
 use core::array::TryFromSliceError;
 use core::fmt;
+use core::ops::Deref;
 use core::str::FromStr;
 
 use crate::hash::{BlockHash, Bytes};
@@ -80,6 +81,21 @@ impl fmt::Display for ParseDigestError {
 }
 
 impl core::error::Error for ParseDigestError {}
+
+/// A digest can be used as its array of bytes: `digest[0]`, `digest.iter()`.
+impl<H: BlockHash> Deref for Digest<H> {
+    type Target = H::Digest;
+
+    fn deref(&self) -> &H::Digest {
+        &self.0
+    }
+}
+
+impl<H: BlockHash<Digest = [u8; N]>, const N: usize> PartialEq<[u8; N]> for Digest<H> {
+    fn eq(&self, bytes: &[u8; N]) -> bool {
+        self.0 == *bytes
+    }
+}
 
 impl<H: BlockHash> AsRef<[u8]> for Digest<H> {
     fn as_ref(&self) -> &[u8] {

@@ -3,6 +3,8 @@
 use core::fmt;
 
 use lanesum_lanes::{Backend, Blocks};
+#[cfg(feature = "zeroize")]
+use zeroize::Zeroize as _;
 
 use crate::hash::{BlockHash, Plan, block_len, blocks};
 use crate::padding::{BlockBuffer, PaddedTail};
@@ -107,6 +109,19 @@ fn take<H: BlockHash>(state: &mut H::State, blocks: &[u8]) {
 fn whole<'a, H: BlockHash>(piece: &'a [&'a [u8]; 1]) -> Blocks<'a> {
     blocks::<H>(piece, piece[0].len() / block_len::<H>())
 }
+
+/// The state would reveal the message, and the buffer its end.
+#[cfg(feature = "zeroize")]
+impl<H: BlockHash> Drop for Hasher<H> {
+    fn drop(&mut self) {
+        self.state.as_mut().zeroize();
+        self.buffer.zeroize();
+        self.length.zeroize();
+    }
+}
+
+#[cfg(feature = "zeroize")]
+impl<H: BlockHash> zeroize::ZeroizeOnDrop for Hasher<H> {}
 
 /// Makes a hasher that continues a message.
 impl<H: BlockHash> From<Midstate<H>> for Hasher<H> {

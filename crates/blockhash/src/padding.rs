@@ -47,6 +47,12 @@ impl<H: BlockHash> BlockBuffer<H> {
         &self.bytes.as_ref()[..self.filled]
     }
 
+    /// Overwrites the bytes with zeros.
+    #[cfg(feature = "zeroize")]
+    pub(crate) fn zeroize(&mut self) {
+        zeroize::Zeroize::zeroize(self.bytes.as_mut());
+    }
+
     /// Empties the buffer.
     pub(crate) fn clear(&mut self) {
         self.filled = 0;

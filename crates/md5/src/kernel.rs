@@ -188,6 +188,9 @@ impl lanesum_blockhash::crypto::Sizes for Md5Hash {
     type BlockSize = digest::consts::U64;
     type CoreSize = digest::consts::U24;
     type SerializedSize = digest::consts::U88;
+    #[cfg(feature = "oid")]
+    const OID: digest::const_oid::ObjectIdentifier =
+        digest::const_oid::ObjectIdentifier::new_unwrap("1.2.840.113549.2.5");
 }
 
 #[cfg(test)]

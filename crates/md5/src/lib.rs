@@ -45,6 +45,8 @@ mod table;
 
 use lanesum_blockhash::BlockHash;
 
+#[cfg(feature = "digest")]
+pub use digest::{self, Digest};
 #[cfg(feature = "std")]
 pub use lanesum_blockhash::Reader;
 #[cfg(feature = "digest")]

@@ -23,7 +23,7 @@ fn hmac_agrees_with_the_rfc() {
         let mut mac = Hmac::<Md5>::new_from_slice(key).unwrap();
         mac.update(message);
         let tag: [u8; 16] = mac.finalize().into_bytes().into();
-        assert_eq!(Md5Digest::from(tag), expected.parse().unwrap());
+        assert_eq!(Md5Digest::from(tag), expected.parse::<Md5Digest>().unwrap());
     }
 }
 
@@ -74,4 +74,41 @@ fn a_digest_round_trips_through_serde() {
     for wrong in ["\"900150983cd24fb0\"", "7", "[1]"] {
         assert!(serde_json::from_str::<Md5Digest>(wrong).is_err(), "{wrong}");
     }
+}
+
+/// What users of the crates `md5` and `md-5` write.
+#[test]
+fn digests_are_used_as_arrays() {
+    let digest = md5(b"abc");
+    let array: [u8; 16] = *digest;
+    assert!(digest == array && digest != [0; 16]);
+    assert_eq!((digest[0], &digest[..2], digest.iter().count()), (array[0], &array[..2], 16));
+    assert_eq!(<Md5 as lanesum_md5::Digest>::digest(b"abc")[..], array);
+}
+
+#[cfg(feature = "digest_0_10")]
+#[test]
+fn traits_of_digest_0_10_agree() {
+    assert_eq!(<Md5 as digest_0_10::Digest>::digest(b"abc")[..], md5(b"abc")[..]);
+    let mut hasher = <Md5 as digest_0_10::Digest>::new_with_prefix(b"not hashed");
+    digest_0_10::Digest::reset(&mut hasher);
+    digest_0_10::Digest::update(&mut hasher, b"abc");
+    let digest = digest_0_10::Digest::finalize_reset(&mut hasher);
+    assert_eq!(digest[..], md5(b"abc")[..]);
+    assert_eq!(digest_0_10::Digest::finalize(hasher)[..], md5(b"")[..]);
+}
+
+#[cfg(feature = "oid")]
+#[test]
+fn object_identifier_is_that_of_the_peer() {
+    use digest::const_oid::AssociatedOid;
+
+    assert_eq!(Md5::OID.to_string(), "1.2.840.113549.2.5");
+}
+
+#[cfg(feature = "zeroize")]
+#[test]
+fn hashers_overwrite_their_contents() {
+    fn is_overwritten<T: zeroize::ZeroizeOnDrop>() {}
+    is_overwritten::<Md5>();
 }

@@ -48,6 +48,8 @@ extern crate alloc;
 mod kernel;
 mod table;
 
+#[cfg(feature = "digest")]
+pub use digest::{self, Digest};
 #[cfg(feature = "std")]
 pub use lanesum_blockhash::Reader;
 #[cfg(feature = "digest")]

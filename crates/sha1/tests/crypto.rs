@@ -5,7 +5,7 @@ use sha1 as peer;
 use digest::common::hazmat::SerializableState;
 use digest::{Digest, KeyInit};
 use hmac::{Hmac, Mac};
-use lanesum_sha1::Sha1;
+use lanesum_sha1::{Sha1, sha1};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -49,4 +49,41 @@ proptest! {
         }
         check!(Sha1);
     }
+}
+
+/// What users of the crates `md5` and `md-5` write.
+#[test]
+fn digests_are_used_as_arrays() {
+    let digest = sha1(b"abc");
+    let array: [u8; 20] = *digest;
+    assert!(digest == array && digest != [0; 20]);
+    assert_eq!((digest[0], &digest[..2], digest.iter().count()), (array[0], &array[..2], 20));
+    assert_eq!(<Sha1 as lanesum_sha1::Digest>::digest(b"abc")[..], array);
+}
+
+#[cfg(feature = "digest_0_10")]
+#[test]
+fn traits_of_digest_0_10_agree() {
+    assert_eq!(<Sha1 as digest_0_10::Digest>::digest(b"abc")[..], sha1(b"abc")[..]);
+    let mut hasher = <Sha1 as digest_0_10::Digest>::new_with_prefix(b"not hashed");
+    digest_0_10::Digest::reset(&mut hasher);
+    digest_0_10::Digest::update(&mut hasher, b"abc");
+    let digest = digest_0_10::Digest::finalize_reset(&mut hasher);
+    assert_eq!(digest[..], sha1(b"abc")[..]);
+    assert_eq!(digest_0_10::Digest::finalize(hasher)[..], sha1(b"")[..]);
+}
+
+#[cfg(feature = "oid")]
+#[test]
+fn object_identifier_is_that_of_the_peer() {
+    use digest::const_oid::AssociatedOid;
+
+    assert_eq!(Sha1::OID.to_string(), "1.3.14.3.2.26");
+}
+
+#[cfg(feature = "zeroize")]
+#[test]
+fn hashers_overwrite_their_contents() {
+    fn is_overwritten<T: zeroize::ZeroizeOnDrop>() {}
+    is_overwritten::<Sha1>();
 }

@@ -50,6 +50,8 @@ mod sha256;
 mod sha512;
 mod table;
 
+#[cfg(feature = "digest")]
+pub use digest::{self, Digest};
 #[cfg(feature = "std")]
 pub use lanesum_blockhash::Reader;
 #[cfg(feature = "digest")]
@@ -60,12 +62,12 @@ use lanesum_blockhash::{BlockHash, Plan};
 pub use lanesum_blockhash::{Chunks, Lanes, Output, Stream};
 
 /// Makes the type of a hash function from the module of its kernels, its digest and tail, and its
-/// initial state. The last four are the sizes of a digest, of a block, of a state with a number of
-/// blocks, and of these with a block.
+/// initial state. The next four are the sizes of a digest, of a block, of a state with a number of
+/// blocks, and of these with a block. The last is the object identifier.
 macro_rules! hash {
     (
         $hash:ident, $name:literal, $module:ident, [u8; $len:literal], [u8; $tail:literal], $initial:ident,
-        $digest:ident, $block:ident, $core:ident, $serialized:ident
+        $digest:ident, $block:ident, $core:ident, $serialized:ident, oid: $oid:literal
     ) => {
         #[doc = concat!("The hash function ", $name, " as a type.")]
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -105,13 +107,17 @@ macro_rules! hash {
             type BlockSize = digest::consts::$block;
             type CoreSize = digest::consts::$core;
             type SerializedSize = digest::consts::$serialized;
+            #[cfg(feature = "oid")]
+            const OID: digest::const_oid::ObjectIdentifier =
+                digest::const_oid::ObjectIdentifier::new_unwrap($oid);
         }
     };
 }
 
 hash! {
     Sha256Hash, "SHA-256", sha256, [u8; 32], [u8; 128], INITIAL_256,
-    U32, U64, U40, U104
+    U32, U64, U40, U104,
+    oid: "2.16.840.1.101.3.4.2.1"
 }
 lanesum_blockhash::api! {
     crate: "lanesum_sha2", name: "SHA-256", hash: Sha256Hash,
@@ -123,7 +129,8 @@ lanesum_blockhash::api! {
 
 hash! {
     Sha512Hash, "SHA-512", sha512, [u8; 64], [u8; 256], INITIAL_512,
-    U64, U128, U80, U208
+    U64, U128, U80, U208,
+    oid: "2.16.840.1.101.3.4.2.3"
 }
 lanesum_blockhash::api! {
     crate: "lanesum_sha2", name: "SHA-512", hash: Sha512Hash,
@@ -135,7 +142,8 @@ lanesum_blockhash::api! {
 
 hash! {
     Sha224Hash, "SHA-224", sha256, [u8; 28], [u8; 128], INITIAL_224,
-    U28, U64, U40, U104
+    U28, U64, U40, U104,
+    oid: "2.16.840.1.101.3.4.2.4"
 }
 lanesum_blockhash::api! {
     crate: "lanesum_sha2", name: "SHA-224", hash: Sha224Hash,
@@ -147,7 +155,8 @@ lanesum_blockhash::api! {
 
 hash! {
     Sha384Hash, "SHA-384", sha512, [u8; 48], [u8; 256], INITIAL_384,
-    U48, U128, U80, U208
+    U48, U128, U80, U208,
+    oid: "2.16.840.1.101.3.4.2.2"
 }
 lanesum_blockhash::api! {
     crate: "lanesum_sha2", name: "SHA-384", hash: Sha384Hash,
@@ -159,7 +168,8 @@ lanesum_blockhash::api! {
 
 hash! {
     Sha512_256Hash, "SHA-512/256", sha512, [u8; 32], [u8; 256], INITIAL_512_256,
-    U32, U128, U80, U208
+    U32, U128, U80, U208,
+    oid: "2.16.840.1.101.3.4.2.6"
 }
 lanesum_blockhash::api! {
     crate: "lanesum_sha2", name: "SHA-512/256", hash: Sha512_256Hash,

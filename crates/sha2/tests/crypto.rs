@@ -5,7 +5,7 @@ use sha2 as peer;
 use digest::common::hazmat::SerializableState;
 use digest::{Digest, KeyInit};
 use hmac::{Hmac, Mac};
-use lanesum_sha2::{Sha256, Sha384, Sha512};
+use lanesum_sha2::{Sha256, Sha384, Sha512, sha256};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -49,4 +49,41 @@ proptest! {
         }
         check!(Sha256 Sha384 Sha512);
     }
+}
+
+/// What users of the crates `md5` and `md-5` write.
+#[test]
+fn digests_are_used_as_arrays() {
+    let digest = sha256(b"abc");
+    let array: [u8; 32] = *digest;
+    assert!(digest == array && digest != [0; 32]);
+    assert_eq!((digest[0], &digest[..2], digest.iter().count()), (array[0], &array[..2], 32));
+    assert_eq!(<Sha256 as lanesum_sha2::Digest>::digest(b"abc")[..], array);
+}
+
+#[cfg(feature = "digest_0_10")]
+#[test]
+fn traits_of_digest_0_10_agree() {
+    assert_eq!(<Sha256 as digest_0_10::Digest>::digest(b"abc")[..], sha256(b"abc")[..]);
+    let mut hasher = <Sha256 as digest_0_10::Digest>::new_with_prefix(b"not hashed");
+    digest_0_10::Digest::reset(&mut hasher);
+    digest_0_10::Digest::update(&mut hasher, b"abc");
+    let digest = digest_0_10::Digest::finalize_reset(&mut hasher);
+    assert_eq!(digest[..], sha256(b"abc")[..]);
+    assert_eq!(digest_0_10::Digest::finalize(hasher)[..], sha256(b"")[..]);
+}
+
+#[cfg(feature = "oid")]
+#[test]
+fn object_identifier_is_that_of_the_peer() {
+    use digest::const_oid::AssociatedOid;
+
+    assert_eq!(Sha256::OID.to_string(), "2.16.840.1.101.3.4.2.1");
+}
+
+#[cfg(feature = "zeroize")]
+#[test]
+fn hashers_overwrite_their_contents() {
+    fn is_overwritten<T: zeroize::ZeroizeOnDrop>() {}
+    is_overwritten::<Sha256>();
 }
