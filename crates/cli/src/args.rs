@@ -90,7 +90,8 @@ pub enum Command {
     /// Convert checksum lists to another format.
     ///
     /// `convert` reads only the lists, not the files. It fails if a line is not a checksum line, or
-    /// if a list lacks a value that the new format needs. Other missing values are left out.
+    /// if a list lacks a value that the new format needs. Values that the new format does not need
+    /// may be missing: they are left out.
     #[command(after_help = help::CONVERT)]
     Convert(Convert),
     /// Create, validate and update BagIt bags (RFC 8493).
@@ -166,10 +167,12 @@ pub struct Sum {
 
     /// Write the list in this format.
     ///
-    /// gnu and tag are the lines of --untagged and --tag. hashdeep, md5deep, bagit, mtree, wheel
-    /// (RECORD), asc-mhl and sfv (CRC-32) are the lists of these tools. csv and tsv have a header,
-    /// then rows of path, size, modified and digests. json is one array of objects, jsonl one
-    /// object a line. docs/formats.md describes the limits of each.
+    /// gnu and tag are the lines of --untagged and --tag. hashdeep, md5deep and
+    /// mtree are the lists of these tools. bagit is a manifest of a bag, wheel the RECORD file of a
+    /// Python package, asc-mhl a manifest of film and video files, and sfv a list of CRC-32.
+    ///
+    /// csv and tsv have a header, then rows of path, size, modified and digests. json is one array
+    /// of objects, jsonl one object a line. docs/formats.md describes the limits of each.
     #[arg(
         long,
         value_name = "FORMAT",
@@ -210,8 +213,8 @@ pub struct Sum {
 
     /// Write each digest beside its file, as NAME.md5.
     ///
-    /// Side files are lines of md5sum. An existing side file is never replaced, and its file is not
-    /// read. `lanesum check --side-files DIR` checks them.
+    /// Side files are lines of md5sum. A file that has a side file is skipped: it is not read, and
+    /// its side file stays unchanged. `lanesum check --side-files DIR` checks them.
     #[arg(
         long,
         conflicts_with_all = ["output", "format", "tag", "untagged", "base64", "zero"]
@@ -304,7 +307,8 @@ pub struct Check {
     ///
     /// A side file has the digest of its file, alone or as a line. Its extension is the name of an
     /// algorithm, and `.txt` may follow. Lists in DIR with other names, such as MD5SUMS, are
-    /// checked like those of --beside. Files without a side file are counted.
+    /// checked like those of --beside. The summary shows how many files have no side file; these
+    /// are not failures.
     #[arg(
         long,
         value_name = "DIR",
@@ -320,17 +324,18 @@ pub struct Check {
     #[arg(long, value_name = "FORMAT", value_parser = formats(|_| true), ignore_case = true)]
     pub from: Option<Kind>,
 
-    /// Check the file with this name against one object of S3.
+    /// Check file NAME against the output about one S3 object.
     ///
-    /// The output of `aws s3api head-object` and get-object-attributes does not contain the name of
-    /// the object.
+    /// The list is the output of `aws s3api head-object` or get-object-attributes, which does not
+    /// contain the name of the object.
     #[arg(long, value_name = "NAME")]
     pub name: Option<std::ffi::OsString>,
 
-    /// Try this part size or client first for ETags.
+    /// Try this part size first when checking ETags.
     ///
-    /// Part sizes are written as for `lanesum etag`: 16MiB, s5cmd. All clients and all whole
-    /// numbers of MiB and MB are also tried.
+    /// A value is a size, such as 16MiB, or an upload program, such as s5cmd, which means its
+    /// default part size. `lanesum etag --help` lists the programs. All other programs and all
+    /// whole numbers of MiB and MB are tried after it.
     #[arg(
         long,
         value_name = "SIZE|CLIENT",
@@ -368,7 +373,7 @@ pub struct Check {
 
     /// Fail if a list has lines that are not checksum lines.
     ///
-    /// A list without any line, next to other lists, is a failure, too.
+    /// If several lists are given, an empty one is a failure, too.
     #[arg(long)]
     pub strict: bool,
 
@@ -415,7 +420,8 @@ impl Check {
 pub struct Walk {
     /// Skip files and directories that match GLOB.
     ///
-    /// A pattern matches a name at any depth. A pattern with `/` matches a path below the argument.
+    /// A GLOB without `/` matches a name at any depth. A GLOB with `/` matches a path relative to
+    /// the directory that is hashed or compared.
     #[arg(long, value_name = "GLOB", action = ArgAction::Append)]
     pub exclude: Vec<std::ffi::OsString>,
 
@@ -427,11 +433,11 @@ pub struct Walk {
 
     /// Follow symbolic links in directory trees.
     ///
-    /// Links that are given as PATH are always followed.
+    /// Links that are arguments of the command are always followed.
     #[arg(long)]
     pub follow: bool,
 
-    /// Stay on the file system of each PATH.
+    /// Skip file systems that are mounted in a directory.
     #[arg(long)]
     pub one_file_system: bool,
 }
@@ -452,8 +458,8 @@ pub struct Run {
     /// Use this method to read files.
     ///
     /// read: into a buffer, through the system's cache. mmap: map long files into memory. direct:
-    /// from the disk, bypassing the cache. uring: the beginnings of many files at once, with
-    /// io_uring. auto: read, or mmap for long files if a short trial is faster.
+    /// from the disk, bypassing the cache. uring: into buffers, many files at once, with io_uring.
+    /// auto: read, or mmap for long files if a short trial is faster.
     #[arg(long, value_name = "HOW", default_value = "auto", value_parser = io())]
     pub io: Io,
 

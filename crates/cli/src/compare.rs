@@ -153,7 +153,7 @@ fn tell_doubts(
         }
         if !doubts.would_be_seen_from.is_empty() {
             let prefix = console.shown(OsStr::from_bytes(&doubts.would_be_seen_from));
-            let words = format!("more of its names match without {prefix}");
+            let words = format!("more file names match if {prefix} is removed from them");
             Problem::new(words, format!("--strip removes {prefix}")).print(name(input), console);
         }
         let is_told = doubts.may_be_seen_from.is_some();

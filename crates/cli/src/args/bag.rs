@@ -41,9 +41,10 @@ pub enum Verb {
 
 #[derive(Debug, Args)]
 pub struct Validate {
-    /// Compare only the number and sizes of files with Payload-Oxum.
+    /// Check only how many files and bytes data/ has.
     ///
-    /// This is quick, but it is not a validation: no file of the payload is read.
+    /// Both numbers are recorded in bag-info.txt, as Payload-Oxum. This is quick, but it is not a
+    /// validation: no file in data/ is read.
     #[arg(long)]
     pub fast: bool,
 
@@ -98,9 +99,10 @@ pub struct Create {
     #[arg(long, value_name = "LABEL=VALUE", value_parser = element, action = ArgAction::Append)]
     pub info: Vec<Element>,
 
-    /// Create a bag with hidden files, too.
+    /// Move hidden files into the bag, too.
     ///
-    /// The names of hidden files or their directories begin with a dot, as .git and .ssh do.
+    /// Without this option, `create` refuses a directory that contains hidden files. The names of
+    /// hidden files or their directories begin with a dot, as .git and .ssh do.
     #[arg(long)]
     pub include_hidden: bool,
 

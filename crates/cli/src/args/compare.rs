@@ -20,8 +20,9 @@ pub struct Compare {
 
     /// Remove the common directory of all names of a list.
     ///
-    /// `photos/a` becomes `a`, so lists of two copies can be compared. If the other side is a
-    /// directory, its path is always removed from the names.
+    /// `photos/a` becomes `a`, so lists of two copies can be compared. If the other side is
+    /// the directory DIR, and names of the list begin with `DIR/`, that beginning is removed even
+    /// without this option.
     #[arg(long)]
     pub strip: bool,
 
@@ -48,9 +49,10 @@ pub struct Compare {
     #[arg(short, long, value_name = "ALG", value_parser = algorithms(), ignore_case = true)]
     pub algorithm: Option<Algorithm>,
 
-    /// Try this part size or client first for ETags.
+    /// Try this part size first when comparing ETags.
     ///
-    /// Part sizes are written as for `lanesum etag`: 16MiB, s5cmd.
+    /// A value is a size, such as 16MiB, or an upload program, such as s5cmd, which means its
+    /// default part size. `lanesum etag --help` lists the programs.
     #[arg(
         long,
         value_name = "SIZE|CLIENT",

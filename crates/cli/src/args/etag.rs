@@ -15,13 +15,13 @@ pub struct Etag {
     /// bytes, 8MB for 8,000,000 bytes, and a number alone for bytes. In settings of aws-cli and
     /// s3cmd, MB means MiB. S3 allows parts of 5MiB to 5GiB.
     ///
-    /// The name of a client means its default part size. Some clients upload smaller files in one
-    /// piece: aws-cli and boto3 8MiB (in parts from 8MiB on), rclone 5MiB (from 200MiB on), s5cmd
-    /// 50MiB, s3cmd 15MiB, mc 16MiB (from 16MiB on). If a file would need more than 10,000 parts,
-    /// clients use larger parts, but s3cmd fails.
+    /// CLIENT is an upload program, and means its default part size: 8MiB for aws-cli and boto3,
+    /// 5MiB for rclone, 50MiB for s5cmd, 15MiB for s3cmd, 16MiB for mc. aws-cli, boto3 and mc split
+    /// files of at least one part size, rclone files of at least 200MiB. If a file would need more
+    /// than 10,000 parts, clients use larger parts, but s3cmd fails.
     ///
-    /// A file that fits into one part has an ETag without a number of parts. Only some clients
-    /// upload it as one part: the ETag of aws-cli for exactly 8MiB ends with -1.
+    /// A file that is not split has a plain MD5 as its ETag. But aws-cli uploads a file of
+    /// exactly 8MiB as a list of one part, so its ETag ends with -1.
     #[arg(
         short,
         long,

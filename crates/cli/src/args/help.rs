@@ -30,7 +30,7 @@ Catalog:
   nightly   Update and scrub, and print only problems (for cron)
   serve     Run as a daemon that verifies files on schedule
   status    Show the state of each directory, and what to do
-  report    List problems, or write a fixity report
+  report    List problems, or all files with their digests
   accept    Record files as they are now, even damaged ones
   forget    Stop tracking files or directories (nothing on disk changes)
   relocate  Tell the catalog the new path of a directory
@@ -64,10 +64,10 @@ macro_rules! exit_codes {
 pub const SUM: &str = help!(
     "  lanesum -o MD5SUMS ~/photos
   lanesum -a sha256,blake3 image.iso
-  lanesum check --quiet MD5SUMS
+  lanesum sum --format csv ~/photos
 ",
     concat!(
-        exit_codes!("success", "a digest does not match, or a file could not be read"),
+        exit_codes!("success", "a file could not be read"),
         "An interrupted run ends with its signal: a shell shows 130 after Ctrl-C.\n"
     )
 );
@@ -101,7 +101,7 @@ pub const CONVERT: &str = help!(
 ",
     exit_codes!(
         "the list was written",
-        "no list was written: a line is invalid, or a value is missing"
+        "a line is invalid, or a value is missing: FILE of -o stays unchanged,\n     and standard output may already have lines"
     )
 );
 
@@ -142,6 +142,9 @@ pub const BAG_CREATE: &str = help!(
 
 pub const BAG_UPDATE_ABOUT: &str = "Record edited, moved and new files of a bag.
 
+A payload manifest lists the digests of the files in data/. A tag manifest lists the digests of the \
+other files of the bag. Payload-Oxum in bag-info.txt is the size and number of the files in data/.
+
 `update` prints the differences from the old manifests, and writes new manifests, tag manifests \
 and Payload-Oxum. Other metadata stays, except for the labels of --info.
 
@@ -149,7 +152,7 @@ In these cases, `update` writes nothing without --accept:
 - a file changed, but its time is not newer than the manifest: it may be damaged
 - a payload file is missing
 - a payload manifest or bag-info.txt is missing
-- a payload manifest differs from the tag manifests";
+- a payload manifest differs from its digest in a tag manifest";
 
 pub const BAG_UPDATE: &str = help!(
     "  lanesum bag update ~/letters
@@ -194,8 +197,8 @@ pub fn algorithms_in_full() -> String {
         "{}.\n\n\
          Some formats have a different default: {}.\n\n\
          The algorithms are {}. With --key-file: {}.\n\n\
-         Several algorithms imply --tag, because lines must name their algorithm. So do algorithms \
-         with as many digits as a more common one: {}.",
+         Several algorithms imply --tag, because lines must name their algorithm. An algorithm \
+         also implies --tag if its digest is as long as that of a more common algorithm: {}.",
         algorithms(),
         defaults.collect::<Vec<_>>().join(", "),
         sentence(keyless.map(with_aliases)),

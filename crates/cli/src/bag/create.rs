@@ -60,7 +60,7 @@ fn has_hidden(folder: &Path, creation: &Creation, console: &mut Console) -> bool
         0 => format!("has a hidden file: {first}"),
         others => format!("has {} hidden files, as {first}", HumanCount(others + 1)),
     };
-    let hint = "move them elsewhere, or include them: --include-hidden";
+    let hint = "move hidden files elsewhere, or include them: --include-hidden";
     Problem::new(words, hint).print(folder.as_os_str().as_bytes(), console);
     true
 }

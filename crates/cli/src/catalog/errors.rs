@@ -160,7 +160,8 @@ fn of_added(error: &CatalogError, commands: Commands<'_>) -> Option<Problem> {
         }
         CatalogError::OtherFiles { path, checked, matching } => {
             let words = format!(
-                "not the recorded directory: {matching} of {checked} sampled files are as recorded"
+                "not the recorded directory: {matching} of {checked} sampled files are as recorded, \
+                 fewer than 90 %"
             );
             about(
                 path,

@@ -41,8 +41,8 @@ fn words(it: &ForgottenPath, only_missing: bool) -> String {
         return words + "; the directory is no longer in the catalog";
     }
     if it.still_there > 0 {
-        let them = counted(it.still_there, "file that is", "files that are");
-        words += &format!("; the next update records {them} still there as new");
+        let exist = counted(it.still_there, "file still exists", "files still exist");
+        words += &format!("; {exist} and will be new in the next update");
     }
     words
 }

@@ -47,7 +47,10 @@ pub fn words(verb: &str, it: &Summary) -> String {
         _ => format!("; {} read, {}", files(it.files), DecimalBytes(it.bytes)),
     };
     if it.again > 0 {
-        words += &format!(" ({} changed just before they were last read)", HumanCount(it.again));
+        words += &format!(
+            " ({} of them as a precaution: changed just before their last read)",
+            HumanCount(it.again)
+        );
     }
     let skipped = skipped(it);
     if !skipped.is_empty() {
@@ -124,7 +127,11 @@ fn skipped(it: &Summary) -> Vec<String> {
     let counts = [
         (it.skipped.links, "symbolic link", "symbolic links"),
         (mounts, "mounted file system", "mounted file systems"),
-        (it.skipped.special, "pipe, socket or device", "pipes, sockets and devices"),
+        (
+            it.skipped.special,
+            "special file (pipe, socket or device)",
+            "special files (pipes, sockets or devices)",
+        ),
         (it.skipped.excluded, "excluded name", "excluded names"),
         (
             it.skipped.deleted,

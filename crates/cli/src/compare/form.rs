@@ -67,12 +67,12 @@ fn line(it: &Difference<'_>, console: &Console) -> Vec<u8> {
     }
     console.quote(&mut line, it.name);
     let reason = match (it.class, it.basis, it.size_before, it.size) {
-        (Class::Changed, Some(Basis::SizeAndTime), ..) => Some("its time".into()),
+        (Class::Changed, Some(Basis::SizeAndTime), ..) => Some("different time".into()),
         (Class::Changed, Some(Basis::Size), Some(before), Some(now)) => {
             let now = counted(now, "byte", "bytes");
-            Some(format!("its size, from {} to {now}", HumanCount(before)).into())
+            Some(format!("size changed from {} to {now}", HumanCount(before)).into())
         }
-        (Class::Changed, Some(Basis::Digest), ..) => Some("its digest".into()),
+        (Class::Changed, Some(Basis::Digest), ..) => Some("different digest".into()),
         _ => it.reason.map(Cow::Borrowed),
     };
     if let Some(reason) = reason {

@@ -112,7 +112,7 @@ impl Partial {
     pub fn begun(&self, console: &mut Console) {
         if !self.resumes && self.held() > 0 {
             let words = format!(
-                "records {} of an interrupted run, which are read again",
+                "records {} of a run that wrote no list; this run reads them again",
                 files(self.held())
             );
             self.tell(console, &words);

@@ -78,7 +78,7 @@ fn hidden_files_are_refused_unless_included() {
         folder.write(hidden, "x");
         let name = hidden.strip_prefix("b/").unwrap();
         let told = format!(
-            "lanesum: b: has a hidden file: {name}\nhint: move them elsewhere, or include them: \
+            "lanesum: b: has a hidden file: {name}\nhint: move hidden files elsewhere, or include them: \
              --include-hidden\n"
         );
         refused(&folder, "", "", &told);

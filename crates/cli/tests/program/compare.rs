@@ -34,7 +34,7 @@ fn folder() -> Folder {
 
 const TEXT: &str = "\
     moved name -> 'a name'\n\
-    changed edited: its digest\n\
+    changed edited: different digest\n\
     directory sub -> folder, 2 files\n\
     new fresh\n\
     missing gone\n\
@@ -60,7 +60,7 @@ fn lists_and_trees_compare_alike() {
     // Two folders are not the same before somebody says so.
     let output = folder.run("compare a.md5 b.md5");
     assert_eq!(output.status.code(), Some(1));
-    let told = "lanesum: a.md5: more of its names match without a/\nhint: --strip removes a/\n";
+    let told = "lanesum: a.md5: more file names match if a/ is removed from them\nhint: --strip removes a/\n";
     assert!(text(&output.stderr).starts_with(told), "{}", text(&output.stderr));
 }
 
@@ -72,7 +72,7 @@ fn strip_removes_the_fitting_prefix() {
     fs::rename(folder.path("c1"), folder.path("c2")).unwrap();
     let run = folder.run("compare list c2");
     assert_eq!(run.status.code(), Some(1));
-    let told = "lanesum: list: more of its names match without c1/\nhint: --strip";
+    let told = "lanesum: list: more file names match if c1/ is removed from them\nhint: --strip";
     assert!(text(&run.stderr).starts_with(told), "{}", text(&run.stderr));
     let told = "lanesum: list: its names are compared without c1/\nlanesum: 2 files: 2 equal";
     for (tree, told) in [("c2", told.to_owned()), ("c2/2018", told.replace("c1/", "c1/2018/"))] {
@@ -169,7 +169,7 @@ fn quick_reads_no_files() {
     File::options().append(true).open(folder.path("b/x")).unwrap().set_modified(later).unwrap();
     let changed = "lanesum: 1 file: 1 changed (3 B); contents were not read; before: a, \
                    after: b\n";
-    expect(&folder.run("compare --quick a b"), 1, "changed x: its time\n", changed);
+    expect(&folder.run("compare --quick a b"), 1, "changed x: different time\n", changed);
 }
 
 #[test]
@@ -250,7 +250,7 @@ fn excluded_files_are_not_missing() {
                    link in a\n";
     expect(&folder.run("compare list a"), 1, line, summary);
     let followed = "lanesum: 3 files: 2 equal (16 B), 1 changed (7 B); before: list, after: a\n";
-    expect(&folder.run("compare --follow list a"), 1, "changed x: its digest\n", followed);
+    expect(&folder.run("compare --follow list a"), 1, "changed x: different digest\n", followed);
     // A folder is no file.
     fs::remove_file(folder.path("a/x")).unwrap();
     fs::create_dir(folder.path("a/x")).unwrap();
@@ -281,7 +281,7 @@ fn other_algorithm_or_key_gives_a_hint() {
     expect(&folder.run("-a blake3 --untagged -o list a"), 0, "", "");
     let words = "lanesum: list: no untagged line matches as sha256\nhint: if the lines are blake3: -a blake3 (or sha512-256, sha3-256, dropbox)\n\
                  lanesum: 3 files: 3 changed (6 B); before: list, after: a\n";
-    let changed = "changed empty: its digest\nchanged x: its digest\nchanged y: its digest\n";
+    let changed = "changed empty: different digest\nchanged x: different digest\nchanged y: different digest\n";
     expect(&folder.run("compare list a"), 1, changed, words);
     expect(&folder.run("compare -a blake3 list a"), 0, "", "lanesum: 3 files: 3 equal (6 B)\n");
     let words = "lanesum: list: no line has as many digits as md5\n\
@@ -303,7 +303,7 @@ fn empty_list_fails() {
     expect(&folder.run("compare empty a"), 1, "", words);
     expect(&folder.run("compare a empty"), 1, "", words);
     folder.write("nul", format!("{ABC}  x\0"));
-    assert_eq!(folder.run("compare --zero nul a").stdout, b"changed x: its digest\n");
+    assert_eq!(folder.run("compare --zero nul a").stdout, b"changed x: different digest\n");
 }
 
 /// Links and special files are no files, and are not equal either.
@@ -402,6 +402,6 @@ fn size_or_digest_of_changed_files_is_named() {
         folder.write(format!("b/{name}"), after);
     }
     let run = folder.run("compare a b");
-    let told = "changed longer: its size, from 3 to 4 bytes\nchanged same: its digest\n";
+    let told = "changed longer: size changed from 3 to 4 bytes\nchanged same: different digest\n";
     assert_eq!(text(&run.stdout), told);
 }

@@ -408,19 +408,19 @@ fn compare_finds_the_part_size_too() {
     folder.write("list", list(&[("a", SIZE, odd), ("b", SIZE + 1, odd)]));
     let told = "not compared a: its ETag matches none of the 21 part sizes tried: changed, different \
                 parts (use --part-size), or encrypted with KMS or customer keys\n\
-                changed b: its size, from 20,971,521 to 20,971,520 bytes\n";
+                changed b: size changed from 20,971,521 to 20,971,520 bytes\n";
     compared(&folder.run("compare list t"), 1, told);
     compared(
         &folder.run(&format!("compare --part-size {size} list t")),
         1,
-        "changed b: its size, from 20,971,521 to 20,971,520 bytes\n",
+        "changed b: size changed from 20,971,521 to 20,971,520 bytes\n",
     );
     folder.write("other", list(&[("a", SIZE, IN_PARTS[0].1), ("b", SIZE, &format!("{ABC}-1"))]));
     let told = "not compared a: the ETags differ, which different part sizes can cause\n\
-                changed b: its size, from 20,971,521 to 20,971,520 bytes\n";
+                changed b: size changed from 20,971,521 to 20,971,520 bytes\n";
     compared(&folder.run("compare list other"), 1, told);
     // Of one part there is no other size.
-    compared(&folder.run("compare other t"), 1, "changed b: its digest\n");
+    compared(&folder.run("compare other t"), 1, "changed b: different digest\n");
 }
 
 /// Uploads `file` by boto3 to moto's server in parts of so many MiB, and prints the objects as

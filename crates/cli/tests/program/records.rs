@@ -58,8 +58,8 @@ fn forget_deletes_records_and_says_what_is_still_there() {
     ends(&folder, "update", 1);
     assert_eq!(told(&folder, "forget --missing tree", 0), "lanesum: tree: forgot 1 missing file\n");
     let words = told(&folder, "forget tree/d", 0);
-    let expected = "lanesum: tree/d: forgot 1 file; the next update records 1 file that is still \
-                    there as new\n";
+    let expected = "lanesum: tree/d: forgot 1 file; 1 file still exists and will be new in the next \
+                    update\n";
     assert_eq!(words, expected);
     assert_eq!(findings(&folder, "update", 0), ["new      tree/d/c"]);
     let words = told(&folder, "forget tree/none tree", 2);

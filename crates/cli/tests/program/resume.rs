@@ -105,8 +105,8 @@ fn without_resume_everything_is_read_again() {
     let files = kept(&text(&running.finish().stderr));
     drop(fifo);
     let told = format!(
-        "lanesum: list.partial: records {files} files of an interrupted run, which are read \
-         again\n\
+        "lanesum: list.partial: records {files} files of a run that wrote no list; this run \
+         reads them again\n\
          hint: --resume continues that run\n"
     );
     // Whoever forgot it still has them.

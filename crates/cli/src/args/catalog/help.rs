@@ -30,14 +30,16 @@ shows what needs attention.
 
 A file has one of eight classes:
   ok         its content is as recorded
-  edited     its time and content changed; `update` records it
+  edited     its content and its modification time changed, or its content
+             changed right after the last read; `update` records it
   new        it is not recorded; `update` records it
   moved      it was moved or renamed; `update` records it
   missing    it does not exist any longer; restore it, or `forget` it
   damaged    its content changed and its time did not; restore it from a
              backup, or `accept` it
-  unchecked  it could not be verified: no permission, an I/O error, in use,
-             under a mount, or overdue; the next run tries again
+  unchecked  it could not be verified: no permission, an I/O error, being
+             written, hidden by a mounted file system, or overdue; the next
+             run tries again
   offline    its directory is missing, empty or on a different volume, or too
              many files are missing; connect the disk, or `relocate` it
 

@@ -63,7 +63,8 @@ pub enum CatalogCommand {
     /// Verify the files that are due.
     ///
     /// Each file is due once per period (`--every` of `add` or `limit`), and the due times are
-    /// spread over the period. A scrub ends after one day's share of the bytes.
+    /// spread over the period. A scrub reads at most the bytes of one day: with a period of
+    /// 90 days, one 90th of all bytes.
     /// It runs at low priority. With --percent, --older-than or --bad, it reads
     /// the selected files instead.
     #[command(after_help = help::SCRUB)]
@@ -93,21 +94,22 @@ pub enum CatalogCommand {
     /// Show or change how fast and how often files are scrubbed.
     ///
     /// Without options it shows the settings. A running scrub follows a change within two seconds.
-    /// Limits that leave too little time for the period are an error.
+    /// If the limits leave too little time to verify every file once per period, `limit` fails.
     #[command(after_help = help::LIMIT)]
     Limit(Limit),
     /// Show the state of each directory, and what to do.
     ///
     /// `status` prints stored results and reads no files. It shows a verdict, a table with a line
-    /// for each directory, and for each problem the commands that help. The words in parentheses
-    /// are the reason of a problem.
+    /// for each directory, and for each problem the commands that help. A line such as
+    /// `1 unchecked (permission)` shows the reason of a problem in parentheses.
     #[command(after_help = help::STATUS)]
     Status(Status),
-    /// List problems, or write a fixity report.
+    /// List problems, or all files with their digests.
     ///
-    /// By default it prints a mail. The first line is the subject. Each damaged, missing or
-    /// unchecked file follows with its recorded digest. --csv, --json and --html write a fixity
-    /// report: every file with its digest and its last verification.
+    /// By default, `report` prints text for a mail to standard output. Its first line is the
+    /// subject. Each damaged, missing or unchecked file follows with its recorded digest. --csv,
+    /// --json and --html write a fixity report: every file with its digest and its last
+    /// verification.
     #[command(after_help = help::REPORT)]
     Report(Report),
     /// Record files as they are now, even damaged ones.

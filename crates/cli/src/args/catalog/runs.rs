@@ -20,7 +20,7 @@ pub struct Reading {
     #[arg(long)]
     pub json: bool,
 
-    /// Print no summary of directories that need no attention.
+    /// Print the summaries only of directories with problems.
     #[arg(short, long)]
     pub quiet: bool,
 
@@ -108,7 +108,8 @@ pub struct Add {
 
     /// Compute these algorithms, all in one read [default: md5].
     ///
-    /// Files that are recorded already get further digests when they are read next.
+    /// If files were recorded with fewer algorithms, their missing digests are added at the next
+    /// read.
     #[arg(
         short,
         long = "algorithm",
@@ -158,9 +159,11 @@ impl Add {
 /// The limit of missing files after which a directory is offline.
 #[derive(Clone, Copy, Debug, Args)]
 pub struct MaxGone {
-    /// Treat a directory as offline if more than N percent of its files are missing [default: 10].
+    /// Ignore missing files if more than N percent are missing [default: 10].
     ///
-    /// Up to 100 missing files never make a directory offline. --max-gone 100 turns this check off.
+    /// Such a directory counts as offline, as if its disk were not connected: its records stay
+    /// unchanged. A directory with at most 100 missing files never counts as offline for this
+    /// reason. N = 100 turns this check off.
     #[arg(long, value_name = "N", value_parser = whole_percent)]
     pub max_gone: Option<u32>,
 }

@@ -49,7 +49,8 @@ pub struct Serve {
 pub struct Page {
     /// Show a web page of the catalog at this address.
     ///
-    /// A port alone means localhost. The default is 127.0.0.1:8417. The daemon prints a code to log
+    /// Without this option there is no page. A port alone means localhost, and --listen alone means
+    /// 127.0.0.1:8417. The daemon prints a code to log
     /// in with, which is valid once. The page has no TLS.
     #[arg(
         long,

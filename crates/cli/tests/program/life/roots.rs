@@ -88,7 +88,7 @@ fn special_files_are_counted() {
     let folder = Folder::of(&["d/a"]);
     let pipe = std::process::Command::new("mkfifo").arg(folder.path("d/pipe")).status().unwrap();
     assert!(pipe.success());
-    let told = "skipped: 1 pipe, socket or device";
+    let told = "skipped: 1 special file (pipe, socket or device)";
     for command in ["add d", "scan", "update"] {
         expect(&folder, command, 0, &[told]);
     }
