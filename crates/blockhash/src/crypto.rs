@@ -109,7 +109,7 @@ impl<H: Sizes> SerializableState for Hasher<H> {
 
     fn deserialize(bytes: &SerializedState<Self>) -> Result<Self, DeserializeStateError> {
         let (core, buffer) = bytes.split_at(core_len::<H>());
-        let mut hasher = read_core::<H>(core);
+        let mut hasher = read_core::<H>(core)?;
         let (rest, zeros) =
             buffer[1..].split_at_checked(buffer[0].into()).ok_or(DeserializeStateError)?;
         if zeros.iter().any(|&byte| byte != 0) {
@@ -175,7 +175,7 @@ impl<H: Sizes> SerializableState for Core<H> {
     }
 
     fn deserialize(bytes: &SerializedState<Self>) -> Result<Self, DeserializeStateError> {
-        Ok(Self(read_core::<H>(bytes)))
+        Ok(Self(read_core::<H>(bytes)?))
     }
 }
 
@@ -192,14 +192,17 @@ fn write_core<H: BlockHash>(state: &H::State, length: u64, core: &mut [u8]) {
     blocks[..8].copy_from_slice(&(length / block_len::<H>() as u64).to_le_bytes());
 }
 
-/// Reads what [`write_core`] writes.
-fn read_core<H: BlockHash>(core: &[u8]) -> Hasher<H> {
+/// Reads what [`write_core`] writes. Fails for a message of 2^64 bytes or more.
+fn read_core<H: BlockHash>(core: &[u8]) -> Result<Hasher<H>, DeserializeStateError> {
     let (words, blocks) = core.split_at(H::State::LEN);
     let mut state = H::State::ZEROS;
     state.as_mut().copy_from_slice(words);
     swap_words::<H>(state.as_mut());
-    let blocks = blocks.first_chunk().map_or(0, |blocks| u64::from_le_bytes(*blocks));
-    Hasher::from_parts(state, blocks.wrapping_mul(block_len::<H>() as u64))
+    let (low, high) = blocks.split_at(8);
+    let low = u64::from_le_bytes(low.try_into().expect("eight bytes"));
+    let length =
+        low.checked_mul(block_len::<H>() as u64).filter(|_| high.iter().all(|&it| it == 0));
+    Ok(Hasher::from_parts(state, length.ok_or(DeserializeStateError)?))
 }
 
 /// Converts the words of a state to little-endian, or back.

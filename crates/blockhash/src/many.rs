@@ -10,6 +10,9 @@ use crate::hash::{BlockHash, Bytes as _};
 use crate::lockstep::{Lockstep, ROW};
 use crate::{Digest, Midstate};
 
+/// The largest number of messages for which memory is reserved before they are there.
+const MOST_EXPECTED: usize = 1 << 16;
+
 /// Returns the digests of many messages, in their order. The `_many` functions of the crates of
 /// hash functions call this one.
 #[must_use]
@@ -18,7 +21,8 @@ where
     I: IntoIterator<Item: AsRef<[u8]>>,
 {
     let messages = messages.into_iter();
-    let mut states: Vec<H::State> = Vec::with_capacity(messages.size_hint().0);
+    // A hint may be wrong.
+    let mut states: Vec<H::State> = Vec::with_capacity(messages.size_hint().0.min(MOST_EXPECTED));
     hash_all::<H, _>(backend, messages, &mut &mut states);
     // In place, if a digest is as long as a state.
     states.into_iter().map(|state| Digest::of_state(&state)).collect()
@@ -244,5 +248,26 @@ mod tests {
                 assert_eq!(state[..6], whole.finalize().0, "{} bytes", message.len());
             }
         }
+    }
+
+    /// Two messages, and a hint of more than fit into memory.
+    struct Hint(usize);
+
+    impl Iterator for Hint {
+        type Item = [u8; 3];
+
+        fn next(&mut self) -> Option<[u8; 3]> {
+            self.0 = self.0.checked_sub(1)?;
+            Some([7; 3])
+        }
+
+        fn size_hint(&self) -> (usize, Option<usize>) {
+            (usize::MAX, None)
+        }
+    }
+
+    #[test]
+    fn a_wrong_hint_reserves_little_memory() {
+        assert_eq!(many::<Toy, _>(Backend::PORTABLE, Hint(2)).len(), 2);
     }
 }

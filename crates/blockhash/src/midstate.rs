@@ -16,7 +16,8 @@ impl<H: BlockHash> Midstate<H> {
     pub const INITIAL: Self = Self { state: H::INITIAL, length: 0 };
 
     /// Makes a midstate from the bytes of the state after `length` bytes of a message. Returns
-    /// `None` if these are not whole blocks.
+    /// `None` if these are not whole blocks. A length past 2^64 bytes starts again at 0, so longer
+    /// messages have another digest than the standards of SHA-512 and SHA-384 define.
     #[must_use]
     pub const fn new(state: H::State, length: u64) -> Option<Self> {
         let is_whole = length.is_multiple_of(block_len::<H>() as u64);

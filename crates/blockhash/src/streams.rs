@@ -51,7 +51,9 @@ impl<H: BlockHash, S: Stream> Lanes<H, S> {
         Self { lanes: LaneStates::with_backend(backend), streams, capacity }
     }
 
-    /// Returns the largest number of streams at a time.
+    /// Returns the largest number of streams at a time: the number of lanes. It is small where the
+    /// CPU has no more to gain, such as 2 for SHA-256 by SHA instructions. A stream that has nothing
+    /// yet keeps its place.
     #[must_use]
     pub fn capacity(&self) -> usize {
         self.capacity
@@ -241,6 +243,7 @@ impl<H: BlockHash> LaneStates<H> {
     /// Panics in the same cases as [`finished`](Self::finished).
     pub fn advance(&mut self, streams: &mut [impl Stream]) -> bool {
         self.begin();
+        assert_eq!(streams.len(), self.lanes.len(), "streams and lanes");
         for ((ready, lane), stream) in self.ready.iter_mut().zip(&mut self.lanes).zip(&mut *streams)
         {
             if *ready == 0 {
@@ -352,7 +355,7 @@ impl<H: BlockHash> Lane<H> {
                 return chunk.len() / block_len::<H>();
             } else {
                 let taken = self.buffer.fill(chunk);
-                self.length += taken as u64;
+                self.length = self.length.wrapping_add(taken as u64);
                 stream.consume(taken);
             }
         }
@@ -388,7 +391,7 @@ impl<H: BlockHash> Lane<H> {
     #[inline]
     fn advance(&mut self, stream: &mut impl Stream, count: usize) {
         if self.buffer.is_empty() {
-            self.length += (block_len::<H>() * count) as u64;
+            self.length = self.length.wrapping_add((block_len::<H>() * count) as u64);
             stream.consume(block_len::<H>() * count);
         } else if self.ended {
             self.buffer_done += count;

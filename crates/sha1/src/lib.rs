@@ -15,7 +15,7 @@
 //! | an iterator of chunks | the digest of all | [`sha1_chunks`] |
 //! | a reader | the digest of its contents | [`sha1_reader`] |
 //! | many slices | all digests | [`sha1_many`], [`sha1_many_into`] |
-//! | many streams, such as files or sockets | all digests, without waiting for slow streams | [`Lanes`] |
+//! | many streams, such as files | all digests, without waiting for slow streams while [`Lanes::capacity`] allows more | [`Lanes`] |
 //! | the first part of a message | to hash the rest later | [`Midstate`] |
 //! | code written against RustCrypto traits | to use it unchanged | [`Sha1`] with the feature `digest` (0.11), also as `Hmac<Sha1>` (`hmac` 0.13) |
 //! | digests | to store or print them | [`Sha1Digest`], with serde by the feature `serde` |

@@ -12,7 +12,7 @@
 //! | an iterator of chunks | the digest of all | [`sha256_chunks`] |
 //! | a reader | the digest of its contents | [`sha256_reader`] |
 //! | many slices | all digests | [`sha256_many`], [`sha256_many_into`] |
-//! | many streams, such as files or sockets | all digests, without waiting for slow streams | [`Lanes`] |
+//! | many streams, such as files | all digests, without waiting for slow streams while [`Lanes::capacity`] allows more | [`Lanes`] |
 //! | the first part of a message | to hash the rest later | [`Sha256Midstate`] |
 //! | code written against RustCrypto traits | to use it unchanged | [`Sha256`] with the feature `digest` (0.11), also as `Hmac<Sha256>` (`hmac` 0.13) |
 //! | digests | to store or print them | [`Sha256Digest`], with serde by the feature `serde` |

@@ -87,3 +87,15 @@ fn hashers_overwrite_their_contents() {
     fn is_overwritten<T: zeroize::ZeroizeOnDrop>() {}
     is_overwritten::<Sha256>();
 }
+
+/// A count of blocks that no length in bytes has is an error, not another digest.
+#[test]
+fn states_past_2_64_bytes_are_refused() {
+    let serialized = Sha512::new().serialize();
+    for place in [71, 72, 79] {
+        let mut bytes = serialized;
+        bytes[place] = 0xff;
+        assert!(Sha512::deserialize(&bytes).is_err(), "{place}");
+    }
+    assert!(Sha512::deserialize(&serialized).is_ok());
+}

@@ -98,8 +98,19 @@ mod tests {
     #[test]
     fn algorithms_with_a_midstate_are_listed() {
         let names: Vec<_> = of_all().iter().map(Algorithm::name).collect();
-        let expected =
-            ["md5", "sha1", "sha224", "sha256", "sha512", "blake3", "crc32c", "crc32", "crc64nvme"];
+        let expected = [
+            "md5",
+            "sha1",
+            "sha224",
+            "sha256",
+            "sha384",
+            "sha512",
+            "blake3",
+            "sha512-256",
+            "crc32c",
+            "crc32",
+            "crc64nvme",
+        ];
         assert_eq!(names, expected);
         assert!(!Midstate::exists_of(of_all().with(Algorithm::Xxh128)));
     }
