@@ -51,8 +51,8 @@ impl<H: BlockHash, S: Stream> Lanes<H, S> {
         Self { lanes: LaneStates::with_backend(backend), streams, capacity }
     }
 
-    /// Returns the largest number of streams at a time: the number of lanes. It is small where the
-    /// CPU has no more to gain, such as 2 for SHA-256 by SHA instructions. A stream that has nothing
+    /// Returns the largest number of streams at a time: the number of lanes. It is small where more
+    /// lanes are no faster, such as 2 for SHA-256 by SHA instructions. A stream that has nothing
     /// yet keeps its place.
     #[must_use]
     pub fn capacity(&self) -> usize {

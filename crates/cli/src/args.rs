@@ -463,7 +463,7 @@ pub struct Run {
     #[arg(long, value_name = "HOW", default_value = "auto", value_parser = io())]
     pub io: Io,
 
-    /// Use this instruction set for MD5, SHA-1 and SHA-2 [default: the best].
+    /// Hash with this instruction set [default: the best].
     #[arg(long, value_name = "NAME", env = BACKEND_VARIABLE, hide_env = true, value_parser = backend)]
     pub backend: Option<Backend>,
 }
