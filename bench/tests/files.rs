@@ -25,7 +25,7 @@ impl Trial {
         self.folder.path().join(name)
     }
 
-    /// A shell script in the place of lanesum; it is called as `-j 1 DIR`, after `--version` is
+    /// A shell script in the place of lanesum; it is called as `-a md5 -j 1 DIR`, after `--version` is
     /// answered.
     fn lanesum(&self, script: &str) -> PathBuf {
         let path = self.path("lanesum");
@@ -93,7 +93,7 @@ fn baseline_and_limit_make_two_rows() {
 #[test]
 fn right_digests_in_any_order_make_a_row() {
     let trial = Trial::new();
-    let lanesum = trial.lanesum(r#"find "$3" -type f -exec md5sum {} + | sort"#);
+    let lanesum = trial.lanesum(r#"find "$5" -type f -exec md5sum {} + | sort"#);
     let output = trial.run(&lanesum, &["--only", "lanesum"]);
     assert!(output.status.success(), "{}", text(&output.stdout));
     assert_eq!(trial.rows(), [row("md5sum"), row("read-only"), row("lanesum")]);
@@ -104,7 +104,7 @@ fn right_digests_in_any_order_make_a_row() {
 fn a_wrong_digest_fails_the_row_and_the_run() {
     let trial = Trial::new();
     let lanesum =
-        trial.lanesum(r#"find "$3" -type f -exec md5sum {} + | sort -k 2 | sed '1s/^..../beef/'"#);
+        trial.lanesum(r#"find "$5" -type f -exec md5sum {} + | sort -k 2 | sed '1s/^..../beef/'"#);
     let output = trial.run(&lanesum, &["--only", "lanesum"]);
     assert_eq!(output.status.code(), Some(1));
     let table = text(&output.stdout);
