@@ -25,8 +25,8 @@ impl Trial {
         self.folder.path().join(name)
     }
 
-    /// A shell script in the place of lanesum; it is called as `-a md5 -j 1 DIR`, after `--version` is
-    /// answered.
+    /// A shell script in the place of lanesum. It is called as `-a md5 -j 1 DIR`, after `--version`
+    /// is answered.
     fn lanesum(&self, script: &str) -> PathBuf {
         let path = self.path("lanesum");
         let version = r#"[ "$1" = --version ] && echo 'lanesum trial' && exit"#;
