@@ -10,7 +10,7 @@ use digest::block_api::{Buffer, BufferKindUser, CoreProxy, Eager, FixedOutputCor
 use digest::block_buffer::BlockSizes;
 use digest::common::hazmat::{DeserializeStateError, SerializableState, SerializedState};
 use digest::common::{AlgorithmName, Block, BlockSizeUser};
-use digest::{FixedOutput, FixedOutputReset, HashMarker, Output, OutputSizeUser, Reset, Update};
+use digest::{HashMarker, Output, OutputSizeUser, Reset};
 
 use crate::Hasher;
 use crate::hash::{BlockHash, Bytes as _, block_len};
@@ -31,15 +31,50 @@ pub trait Sizes: BlockHash {
     const OID: digest::const_oid::ObjectIdentifier;
 }
 
-impl<H: Sizes> HashMarker for Hasher<H> {}
+/// Implements the traits that versions of the crate `digest` have in common, for sizes that such a
+/// version takes.
+macro_rules! traits {
+    ($digest:ident, $common:ident, $size:path) => {
+        impl<H: Sizes> $digest::HashMarker for Hasher<H> {}
 
-impl<H: Sizes> OutputSizeUser for Hasher<H> {
-    type OutputSize = H::OutputSize;
+        impl<H: Sizes<OutputSize: $size>> $digest::OutputSizeUser for Hasher<H> {
+            type OutputSize = H::OutputSize;
+        }
+
+        impl<H: Sizes<BlockSize: $size>> $digest::$common::BlockSizeUser for Hasher<H> {
+            type BlockSize = H::BlockSize;
+        }
+
+        impl<H: Sizes> $digest::Update for Hasher<H> {
+            fn update(&mut self, bytes: &[u8]) {
+                Self::update(self, bytes);
+            }
+        }
+
+        impl<H: Sizes> $digest::Reset for Hasher<H> {
+            fn reset(&mut self) {
+                Self::reset(self);
+            }
+        }
+
+        impl<H: Sizes<OutputSize: $size>> $digest::FixedOutput for Hasher<H> {
+            fn finalize_into(self, out: &mut $digest::Output<Self>) {
+                out.copy_from_slice(self.finalize().as_ref());
+            }
+        }
+
+        impl<H: Sizes<OutputSize: $size>> $digest::FixedOutputReset for Hasher<H> {
+            fn finalize_into_reset(&mut self, out: &mut $digest::Output<Self>) {
+                out.copy_from_slice(self.finalize_reset().as_ref());
+            }
+        }
+    };
 }
 
-impl<H: Sizes> BlockSizeUser for Hasher<H> {
-    type BlockSize = H::BlockSize;
-}
+traits!(digest, common, ArraySize);
+// Without traits of blocks, so without `Hmac`.
+#[cfg(feature = "digest_0_10")]
+traits!(digest_0_10, crypto_common, digest_0_10::generic_array::ArrayLength<u8>);
 
 impl<H: Sizes> AlgorithmName for Hasher<H> {
     fn write_alg_name(f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -50,30 +85,6 @@ impl<H: Sizes> AlgorithmName for Hasher<H> {
 #[cfg(feature = "oid")]
 impl<H: Sizes> digest::const_oid::AssociatedOid for Hasher<H> {
     const OID: digest::const_oid::ObjectIdentifier = H::OID;
-}
-
-impl<H: Sizes> Update for Hasher<H> {
-    fn update(&mut self, bytes: &[u8]) {
-        Self::update(self, bytes);
-    }
-}
-
-impl<H: Sizes> Reset for Hasher<H> {
-    fn reset(&mut self) {
-        Self::reset(self);
-    }
-}
-
-impl<H: Sizes> FixedOutput for Hasher<H> {
-    fn finalize_into(self, out: &mut Output<Self>) {
-        out.copy_from_slice(self.finalize().as_ref());
-    }
-}
-
-impl<H: Sizes> FixedOutputReset for Hasher<H> {
-    fn finalize_into_reset(&mut self, out: &mut Output<Self>) {
-        out.copy_from_slice(self.finalize_reset().as_ref());
-    }
 }
 
 impl<H: Sizes> CoreProxy for Hasher<H> {

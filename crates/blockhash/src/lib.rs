@@ -29,8 +29,6 @@ extern crate alloc;
 mod api;
 #[cfg(feature = "digest")]
 pub mod crypto;
-#[cfg(feature = "digest_0_10")]
-mod crypto_0_10;
 mod digest;
 #[cfg(feature = "alloc")]
 mod groups;
