@@ -2,27 +2,10 @@
 
 #![cfg(all(target_arch = "x86_64", target_os = "linux"))]
 
+#[macro_use]
 #[path = "../../blockhash/tests/suite/instructions.rs"]
 mod instructions;
 
 use instructions::Kernels;
-use lanesum_md5::Md5Hash;
 
-const KERNELS: &[Kernels] = &[Kernels::of::<Md5Hash>(false)];
-
-#[test]
-fn a_block_takes_as_many_instructions_as_recorded() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/instructions.txt");
-    instructions::compare(KERNELS, include_str!("instructions.txt"), path);
-}
-
-#[test]
-fn callgrind_counts_the_same() {
-    instructions::compare_with_callgrind(KERNELS);
-}
-
-#[test]
-#[ignore = "only as the child of the tests above"]
-fn workload() {
-    instructions::workload(KERNELS);
-}
+instructions!(include_str!("instructions.txt"), Kernels::of::<lanesum_md5::Md5Hash>(false));

@@ -30,6 +30,30 @@ use nix::sys::signal::{Signal, raise};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::{Pid, gettid};
 
+/// Makes the tests of a crate: of some [`Kernels`], and the record in its file `instructions.txt`.
+macro_rules! instructions {
+    ($record:expr, $($kernels:expr),+) => {
+        const KERNELS: &[instructions::Kernels] = &[$($kernels),+];
+
+        #[test]
+        fn a_block_takes_as_many_instructions_as_recorded() {
+            let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/instructions.txt");
+            instructions::compare(KERNELS, $record, path);
+        }
+
+        #[test]
+        fn callgrind_counts_the_same() {
+            instructions::compare_with_callgrind(KERNELS);
+        }
+
+        #[test]
+        #[ignore = "only as the child of the tests above"]
+        fn workload() {
+            instructions::workload(KERNELS);
+        }
+    };
+}
+
 /// Blocks in each lane, in the two runs of a child. Few, as a step takes microseconds.
 const SHORT: usize = 2;
 const LONG: usize = 6;
