@@ -127,13 +127,16 @@ fn in_walked_case(
     tree: &Side,
     root: &Path,
 ) -> HashMap<Number, Number> {
+    let mut walked = HashMap::new();
+    if entries.is_empty() {
+        return walked;
+    }
     let mut by_letters = HashMap::<Vec<u8>, Vec<Number>>::new();
     for &entry in entries {
         by_letters.entry(lower(list.name(entry))).or_default().push(entry);
     }
     let inode = |name: &[u8]| look_at(&input::path(root, name)).ok().map(|it| inode_of(&it));
-    let mut walked = HashMap::new();
-    for number in (0..tree.len()).filter(|_| !by_letters.is_empty()) {
+    for number in 0..tree.len() {
         let entries = by_letters.get(&lower(tree.name(number))).map(Vec::as_slice);
         for &entry in entries.unwrap_or_default() {
             let found = inode(tree.name(number));
