@@ -110,7 +110,7 @@ fn whole<'a, H: BlockHash>(piece: &'a [&'a [u8]; 1]) -> Blocks<'a> {
     blocks::<H>(piece, piece[0].len() / block_len::<H>())
 }
 
-/// The state would reveal the message, and the buffer its end.
+/// Overwrites state and buffer, because both would reveal parts of the message.
 #[cfg(feature = "zeroize")]
 impl<H: BlockHash> Drop for Hasher<H> {
     fn drop(&mut self) {
