@@ -232,7 +232,7 @@ pub enum Verdict {
 pub struct Tally {
     /// Lines that are neither entry nor comment.
     pub malformed: u64,
-    /// Malformed lines that are a digest of the right length without a name.
+    /// Skipped lines that are a digest of the right length without a name.
     pub nameless: u64,
     /// Records that are invalid in the format of the list.
     pub wrong: u64,
