@@ -37,14 +37,15 @@ pub struct Backend(InstructionSet);
 
 /// The table. An entry holds the builds that have the instruction set, its name, the CPU features
 /// that it needs, the bytes in its widest register, its words of 64 bits by ascending number of
-/// lanes, and the value of [`Backend::loads_by_mask`]. The values that may depend on [`Latency`]
-/// follow: the words of 32 bits, [`Backend::gathering_width_64`] and
-/// [`Backend::leaves_units_idle`].
+/// lanes, narrower ones to run in the frame of the widest register, and the value of
+/// [`Backend::loads_by_mask`]. The values that may depend on [`Latency`] follow: the words of 32
+/// bits, [`Backend::gathering_width_64`] and [`Backend::leaves_units_idle`].
 macro_rules! instruction_sets {
     ($(
         #$build:tt
         $name:literal, needs: [$($feature:tt),*], register: $register:literal,
-        words_64: { $($width_64:literal: $word_64:ty),* }, by_mask: $by_mask:literal,
+        words_64: { $($width_64:literal: $word_64:ty),* },
+        narrow_64: { $($narrow:literal: $narrow_word:ty),* } in $frame:ty, by_mask: $by_mask:literal,
         $(
             $set:ident $(on $latency:ident)?, words: { $($width:literal: $word:ty),* },
             gathering: $gathering:literal, idle: $idle:literal;
@@ -140,17 +141,34 @@ macro_rules! instruction_sets {
                 }
             }
 
+            /// Returns further numbers of lanes, ascending, of registers that are narrower than
+            /// those of the backend. Only kernels that name them run in them.
+            #[must_use]
+            pub const fn narrow_widths_64(self) -> &'static [usize] {
+                match self.0 {
+                    $(#$build $(InstructionSet::$set)|+ => &[$($narrow),*],)*
+                }
+            }
+
             /// Runs a kernel of 64-bit words in `width` lanes.
             ///
             /// # Panics
-            /// Panics if `width` is not one of [`widths_64`](Self::widths_64) and of the kernel's.
+            /// Panics if `width` is not one of [`widths_64`](Self::widths_64) or
+            /// [`narrow_widths_64`](Self::narrow_widths_64) and of the kernel's.
             #[inline]
             pub fn run_64<K: Kernel64>(self, width: usize, kernel: K) -> K::Output {
                 match self.0 {
                     $(#$build $(InstructionSet::$set)|+ => match width {
                         $($width_64 => {
                             if const { is_in(&K::WIDTHS, $register, $width_64) } {
-                                run_in_64::<$word_64, K>(kernel)
+                                run_in_64::<$word_64, $word_64, K>(kernel)
+                            } else {
+                                no_such_width(width)
+                            }
+                        })*
+                        $($narrow => {
+                            if const { K::NARROW >> $narrow & 1 == 1 } {
+                                run_in_64::<$frame, $narrow_word, K>(kernel)
                             } else {
                                 no_such_width(width)
                             }
@@ -210,21 +228,21 @@ type AnyOrder2 = Pair<Scalar<false>, Scalar<false>>;
 instruction_sets! {
     #[cfg(true)]
     "portable", needs: [], register: 0,
-    words_64: { 1: u64, 2: [u64; 2] }, by_mask: false,
+    words_64: { 1: u64, 2: [u64; 2] }, narrow_64: {} in u64, by_mask: false,
     Portable, words: { 1: Scalar, 2: Scalar2, 4: Pair<AnyOrder2, AnyOrder2> },
     gathering: 2, idle: false;
 
     #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
     "sse2", needs: [], register: 16,
     words_64: { 1: u64, 2: U64x2, 4: Pair<U64x2, U64x2>, 6: Pair<Pair<U64x2, U64x2>, U64x2> },
-    by_mask: false,
+    narrow_64: {} in U64x2, by_mask: false,
     Sse2, words: { 1: Scalar, 2: Scalar2, 4: Sse2x4, 8: Pair<Sse2x4, Sse2x4> },
     gathering: 6, idle: false;
 
     #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
     "avx2", needs: ["avx2"], register: 32,
     words_64: { 1: u64, 4: U64x4, 8: Pair<U64x4, U64x4>, 12: Pair<Pair<U64x4, U64x4>, U64x4> },
-    by_mask: false,
+    narrow_64: { 2: U64x2 } in U64x4, by_mask: false,
     Avx2, words: {
         1: Scalar, 2: Scalar2, 4: Vector<__m256i, Avx2<true>, 4>, 8: Vector<__m256i, Avx2<true>, 8>,
         16: Pair<Avx2x8, Avx2x8>
@@ -234,7 +252,7 @@ instruction_sets! {
     #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
     "avx512", needs: ["avx512f", "avx512vl", "avx512bw", "avx2", "popcnt"], register: 64,
     words_64: { 1: u64, 8: U64x8, 16: Pair<U64x8, U64x8>, 24: Pair<Pair<U64x8, U64x8>, U64x8> },
-    by_mask: true,
+    narrow_64: { 2: U64x2, 4: U64x4 } in U64x8, by_mask: true,
     Avx512 on One, words: {
         1: Vector<__m256i, Avx512, 1>, 4: Vector<__m256i, Avx512, 4>,
         8: Avx512x8, 16: Avx512x16, 32: Avx512x32
@@ -268,10 +286,10 @@ fn run_in<W: Word, K: Kernel>(kernel: K) -> K::Output {
     )
 }
 
-/// See [`run_in`].
+/// See [`run_in`]. Here the instructions are those of another word, which has all of `W`'s.
 #[inline(never)]
-fn run_in_64<W: Word64, K: Kernel64>(kernel: K) -> K::Output {
-    W::call(
+fn run_in_64<Frame: Word64, W: Word64, K: Kernel64>(kernel: K) -> K::Output {
+    Frame::call(
         #[inline(always)]
         || kernel.run::<W>(),
     )

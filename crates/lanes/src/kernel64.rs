@@ -10,6 +10,10 @@ pub trait Kernel64 {
     /// The numbers of lanes to compile the kernel for, as in [`Kernel`](crate::Kernel::WIDTHS).
     const WIDTHS: [u128; 4] = [u128::MAX; 4];
 
+    /// The numbers of lanes of [`Backend::narrow_widths_64`](crate::Backend::narrow_widths_64) to
+    /// compile the kernel for, as bits.
+    const NARROW: u128 = 0;
+
     /// Runs the computation in lanes of `W`.
     ///
     /// Implementations must be `#[inline(always)]`, and so must every function that they pass words

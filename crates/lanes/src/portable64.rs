@@ -66,7 +66,7 @@ impl Word64 for u64 {
 
     #[inline(always)]
     fn majority(self, b: Self, c: Self) -> Self {
-        self & b ^ c & (self ^ b)
+        b ^ (self ^ b) & (b ^ c)
     }
 
     #[inline(always)]

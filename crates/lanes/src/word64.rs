@@ -3,7 +3,7 @@
 use core::ops::RangeInclusive;
 
 use crate::word::sealed::Sealed;
-use crate::{Source, WORD_LEN};
+use crate::{MAX_LANES_64, Source, WORD_LEN};
 
 /// A word of 64 bits in each of [`LANES`](Word64::LANES) lanes.
 ///
@@ -74,6 +74,17 @@ pub trait Word64: Copy + Sealed {
     /// Shifts to the right by `count` bits, 0 to 63, and fills with zeros.
     #[must_use]
     fn shift_right(self, count: u32) -> Self;
+
+    /// Returns the lanes from the second on, followed by the first of `next`. For kernels whose lanes
+    /// are adjacent words of one input.
+    #[must_use]
+    #[inline(always)]
+    fn shift_in(self, next: Self) -> Self {
+        let mut values = [0; 2 * MAX_LANES_64];
+        self.store(&mut values);
+        next.store(&mut values[Self::LANES..]);
+        Self::load(&values[1..])
+    }
 
     /// Calls a function, compiled with the instructions of the word.
     #[inline(always)]

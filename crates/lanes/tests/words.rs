@@ -63,6 +63,7 @@ struct Loads<'a, S> {
 
 impl<S: Source> Kernel64 for Loads<'_, S> {
     type Output = ();
+    const NARROW: u128 = u128::MAX;
 
     #[inline(always)]
     fn run<W: Word64>(self) {
@@ -110,7 +111,8 @@ fn expect<W: Word64>(found: W, inputs: &[&[u8]], expected: impl Fn(&[u8]) -> u64
 /// Returns every width of every backend of the CPU.
 fn each_width(mut test: impl FnMut(Backend, usize)) {
     for backend in Backend::available() {
-        backend.widths_64().iter().for_each(|&width| test(backend, width));
+        let widths = backend.widths_64().iter().chain(backend.narrow_widths_64());
+        widths.for_each(|&width| test(backend, width));
     }
 }
 
@@ -182,6 +184,7 @@ struct SortedLoads<'a> {
 
 impl Kernel64 for SortedLoads<'_> {
     type Output = ();
+    const NARROW: u128 = u128::MAX;
 
     #[inline(always)]
     fn run<W: Word64>(self) {
@@ -247,6 +250,7 @@ struct Sort<'a, O>(&'a [O]);
 
 impl<O: Offset> Kernel64 for Sort<'_, O> {
     type Output = bool;
+    const NARROW: u128 = u128::MAX;
 
     #[inline(always)]
     fn run<W: Word64>(self) -> bool {
@@ -320,6 +324,7 @@ fn pick_selects_the_numbers_in_a_range() {
 
     impl Kernel64 for Pick<'_> {
         type Output = Vec<u32>;
+        const NARROW: u128 = u128::MAX;
 
         #[inline(always)]
         fn run<W: Word64>(self) -> Vec<u32> {
@@ -350,6 +355,7 @@ fn every_width_agrees_with_one_lane() {
 
     impl Kernel64 for Operations {
         type Output = ();
+        const NARROW: u128 = u128::MAX;
 
         #[inline(always)]
         fn run<W: Word64>(self) {
@@ -372,6 +378,10 @@ fn every_width_agrees_with_one_lane() {
             check(a.shift_left(56), |a, _| a << 56);
             check(a.shift_right(3), |a, _| a >> 3);
             check(a.in_order(), |a, _| a);
+            let mut shifted = [0; MAX_LANES_64];
+            a.shift_in(b).store(&mut shifted);
+            let expected = self.0[1..W::LANES].iter().chain(&self.1[..1]);
+            assert!(shifted[..W::LANES].iter().eq(expected));
             let (c, d) = (a.shift_right(1), b.shift_right(1));
             check(W::select(c.more_than(d), a, b), |a, b| if a >> 1 > b >> 1 { a } else { b });
             check(W::select(c.more_than(c), a, b), |_, b| b);

@@ -45,6 +45,15 @@ word64! {
         })
     }
 
+    #[inline(always)]
+    fn shift_in(self, next: Self) -> Self {
+        // SAFETY: the ground rule.
+        Self(unsafe {
+            let (this, next) = (_mm_castsi128_pd(self.0), _mm_castsi128_pd(next.0));
+            _mm_castpd_si128(_mm_shuffle_pd::<0b01>(this, next))
+        })
+    }
+
     /// SSE2 has no shift by a different count in each lane.
     #[inline(always)]
     fn load_rest<S: Source>(source: &S, first: usize) -> Self {
