@@ -704,7 +704,7 @@ def test_lines_of_another_algorithm_suggest_the_argument(folder: Path) -> None:
     (folder / "tree" / "x").write_bytes(b"abc")
     (row,) = lanesum.hash_tree("tree", "blake3")
     (folder / "list").write_text(f"{row['blake3'].hex()}  x\n")
-    words = 'no untagged line matches as sha256; if the lines are blake3: algorithm="blake3" (or sha512-256, sha3-256, dropbox)'
+    words = 'no untagged line matches as sha256; if the lines are blake3: algorithm="blake3" (or sha512-256, sha3-256, dropbox, glacier)'
     assert lanesum.compare("list", "tree").problems == [f"list: {words}"]
     checked = lanesum.check("list", root="tree")
     assert checked.problems == [f"list: {words}"]

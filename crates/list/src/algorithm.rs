@@ -139,6 +139,8 @@ algorithms! {
     Sha3_512 { name: "sha3-512", tag: "SHA3-512", digest_len: 64 }
     /// The content hash of Dropbox: the SHA-256 of the joined SHA-256s of blocks of 4 MiB.
     Dropbox { name: "dropbox", tag: "DROPBOX", digest_len: 32 }
+    /// The tree hash of Amazon Glacier: SHA-256 of pairs, from blocks of 1 MiB on.
+    Glacier { name: "glacier", tag: "GLACIER", digest_len: 32 }
     /// XXH3 of 128 bits, in the canonical (big-endian) form that `xxhsum -H2` prints: 16 bytes.
     Xxh128 { name: "xxh128", aliases: &["xxh3"], tag: "XXH128", digest_len: 16 }
     /// XXH3 of 64 bits, as `xxhsum -H3` prints it: 8 bytes.

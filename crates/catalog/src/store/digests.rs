@@ -26,6 +26,7 @@ const BITS: &[(u8, Algorithm)] = &[
     (16, Algorithm::Sha3_256),
     (17, Algorithm::Sha3_512),
     (18, Algorithm::Dropbox),
+    (19, Algorithm::Glacier),
 ];
 
 /// Returns the number of a set.

@@ -13,7 +13,7 @@ use xxhash_rust::xxh3::Xxh3;
 use xxhash_rust::xxh32::Xxh32;
 use xxhash_rust::xxh64::Xxh64;
 
-use super::dropbox::ContentHash;
+use super::blocks::{Blocks, Dropbox, Glacier, Join};
 use super::lanes::with_hash;
 use super::midstate::Midstate;
 use super::subtrees::Subtrees;
@@ -120,9 +120,8 @@ fn hasher(
         }
         Algorithm::Sha3_256 => Some(sha3::<Sha3_256>()),
         Algorithm::Sha3_512 => Some(sha3::<Sha3_512>()),
-        Algorithm::Dropbox => {
-            Some(by(ContentHash::default(), ContentHash::update, ContentHash::finalize))
-        }
+        Algorithm::Dropbox => Some(blocks::<Dropbox>()),
+        Algorithm::Glacier => Some(blocks::<Glacier>()),
         Algorithm::Xxh128 => {
             Some(by(Xxh3::new(), Xxh3::update, |state| state.digest128().to_be_bytes()))
         }
@@ -199,6 +198,10 @@ fn crc64_behind(state: &[u8]) -> Option<crc_fast::Digest> {
 
 fn save_crc64(crc: &crc_fast::Digest) -> Option<Vec<u8>> {
     Some(crc.finalize().to_be_bytes().into())
+}
+
+fn blocks<J: Join + Send + 'static>() -> Box<dyn Hasher> {
+    by(Blocks::<J>::default(), Blocks::update, Blocks::finalize)
 }
 
 fn sha3<H: sha3::Digest + Send + 'static>() -> Box<dyn Hasher> {
@@ -286,7 +289,7 @@ mod tests {
     /// Published digests of "abc": RFC 1321 and the examples of FIPS 180-4. The test vectors of
     /// BLAKE3 have other inputs, so the rest is from `b3sum`, `xxhsum -H2`, `-H3`, `-H1` and `-H0`,
     /// `cksum -a crc32c` (the polynomial of RFC 3720), `rhash --crc32`, and Python's hashlib.
-    const ABC: [(Algorithm, &str); 18] = [
+    const ABC: [(Algorithm, &str); 19] = [
         (Algorithm::Md5, "900150983cd24fb0d6963f7d28e17f72"),
         (Algorithm::Sha1, "a9993e364706816aba3e25717850c26c9cd0d89d"),
         (Algorithm::Sha224, "23097d223405d8228642a477bda255b32aadbce4bda0b3f7e36c9da7"),
@@ -315,6 +318,7 @@ mod tests {
              10e116e9192af3c91a7ec57647e3934057340b4cf408d5a56592f8274eec53f0",
         ),
         (Algorithm::Dropbox, "4f8b42c22dd3729b519ba6f68d2da7cc5b2d606d05daed5ad5128cc03e6c6358"),
+        (Algorithm::Glacier, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),
         (Algorithm::Xxh128, "06b05ab6733a618578af5f94892f3950"),
         (Algorithm::Xxh3_64, "78af5f94892f3950"),
         (Algorithm::Xxh64, "44bc2cf5ad770999"),

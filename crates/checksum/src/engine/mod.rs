@@ -42,12 +42,12 @@
 //! ```
 
 mod batch;
+mod blocks;
 mod buffer;
 mod bytes;
 mod core;
 mod descriptors;
 mod devices;
-mod dropbox;
 mod hashers;
 mod lanes;
 mod look;

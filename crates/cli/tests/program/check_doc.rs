@@ -174,7 +174,7 @@ fn rows() -> Vec<Row> {
         row("untagged lines of BLAKE3", &*blake3, "list")
             .prints("a: FAILED")
             .says(
-                "list: no untagged line matches as sha256\nhint: if the lines are blake3: -a blake3 (or sha512-256, sha3-256, dropbox)",
+                "list: no untagged line matches as sha256\nhint: if the lines are blake3: -a blake3 (or sha512-256, sha3-256, dropbox, glacier)",
             )
             .is(1),
         row("the same", &*blake3, "-a blake3 list").prints("a: OK"),

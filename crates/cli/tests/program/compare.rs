@@ -279,7 +279,7 @@ fn other_algorithm_or_key_gives_a_hint() {
     let folder = Folder::of(&["a/x", "a/y"]);
     folder.write("a/empty", "");
     expect(&folder.run("-a blake3 --untagged -o list a"), 0, "", "");
-    let words = "lanesum: list: no untagged line matches as sha256\nhint: if the lines are blake3: -a blake3 (or sha512-256, sha3-256, dropbox)\n\
+    let words = "lanesum: list: no untagged line matches as sha256\nhint: if the lines are blake3: -a blake3 (or sha512-256, sha3-256, dropbox, glacier)\n\
                  lanesum: 3 files: 3 changed (6 B); before: list, after: a\n";
     let changed = "changed empty: different digest\nchanged x: different digest\nchanged y: different digest\n";
     expect(&folder.run("compare list a"), 1, changed, words);

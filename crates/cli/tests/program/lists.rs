@@ -296,7 +296,7 @@ fn the_closest_format_of_an_unknown_list_is_named() {
 }
 
 /// Those that take no key.
-const ALGORITHMS: [&str; 19] = [
+const ALGORITHMS: [&str; 20] = [
     "md5",
     "sha1",
     "sha224",
@@ -309,6 +309,7 @@ const ALGORITHMS: [&str; 19] = [
     "sha3-256",
     "sha3-512",
     "dropbox",
+    "glacier",
     "xxh128",
     "xxh3-64",
     "xxh64",
@@ -378,7 +379,7 @@ fn ambiguous_untagged_lines_give_a_hint() {
              hint: if the lines are {is}: -a {is}{others}\n"
         )
     };
-    let (of_256, of_512) = (" (or sha512-256, sha3-256, dropbox)", " (or sha3-512)");
+    let (of_256, of_512) = (" (or sha512-256, sha3-256, dropbox, glacier)", " (or sha3-512)");
     for (taken_for, is, first, others) in [
         ("sha256", "blake3", "blake3", of_256),
         ("sha256", "dropbox", "blake3", of_256),

@@ -5,7 +5,7 @@ use lanesum_md5::Backend;
 use super::*;
 
 /// Every algorithm's digest of a content, by the crates alone: name, tag, digits.
-fn digests(content: &[u8]) -> [(&'static str, &'static str, String); 18] {
+fn digests(content: &[u8]) -> [(&'static str, &'static str, String); 19] {
     use sha2::Digest as _;
     [
         ("md5", "MD5", md5(content)),
@@ -24,6 +24,8 @@ fn digests(content: &[u8]) -> [(&'static str, &'static str, String); 18] {
             let block = sha2::Sha256::digest(content);
             hex(&sha2::Sha256::digest(if content.is_empty() { &[][..] } else { &block }))
         }),
+        // A file of one block.
+        ("glacier", "GLACIER", hex(&sha2::Sha256::digest(content))),
         ("xxh128", "XXH128", format!("{:032x}", xxhash_rust::xxh3::xxh3_128(content))),
         ("xxh3-64", "XXH3", format!("{:016x}", xxhash_rust::xxh3::xxh3_64(content))),
         ("xxh64", "XXH64", format!("{:016x}", xxhash_rust::xxh64::xxh64(content, 0))),
