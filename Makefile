@@ -94,15 +94,18 @@ test-build:
 # clock: with a thread more than there are processors these take 107 s, not 131.
 test-code: export RUST_TEST_THREADS ?= $(shell expr $$(nproc) + 1)
 test-code:
-	$(CARGO) test --no-fail-fast $(OURS)
+	@mkdir -p $(TARGET); rm -f $(FAILURES); \
+	{ $(CARGO) test --no-fail-fast $(OURS) 2>&1 || touch $(FAILURES); } | tee $(TARGET)/test-code.log; \
+	if [ -e $(FAILURES) ]; then grep -E '^test .* FAILED|^error' $(TARGET)/test-code.log > $(FAILURES); exit 1; fi
 
 # Two at a time, the longest first: tests wait for clocks, builds for one crate. All but fuzzing
 # takes what the tests leave of the processors. What failed is named last, below all else.
+FAILURES = $(TARGET)/test-failures.txt
 test-together:
 	@exec 3>&1; failed=$$(printf '%s\n' '$(MAKE) test-code' '$(MAKE) test-fuzz' \
 		$(patsubst %,'nice $(MAKE) test-%',stranger oldest instructions docs) | xargs -I COMMAND -P 2 \
 		sh -c 'COMMAND --no-print-directory >&3 || { echo "COMMAND"; exit 1; }') || \
-		{ printf 'failed: %s\n' "$$failed" >&2; exit 1; }
+		{ cat $(FAILURES) 2>/dev/null; printf 'failed: %s\n' "$$failed"; exit 1; } >&2
 
 # As a program that uses the libraries: without this workspace's profiles, which optimise
 # everything, in threads of 1 MiB, without features, with the usual ones and with all.
