@@ -1,6 +1,7 @@
 //! Changes settings and steers scrubs, beside the process that scrubs.
 
 use std::path::Path;
+use std::slice::from_ref;
 
 use rusqlite::{Connection, OptionalExtension as _, Transaction, TransactionBehavior};
 
@@ -30,32 +31,45 @@ impl Control {
         Ok(Self { db: writer(path)? })
     }
 
+    /// Changes all of these roots or none. Returns the results in the same order.
     fn change<T>(
         &mut self,
-        root: &Root,
-        change: impl FnOnce(&Transaction<'_>, &mut Settings, &mut Steering) -> Result<T, CatalogError>,
-    ) -> Result<T, CatalogError> {
+        roots: &[Root],
+        change: impl Fn(
+            &Transaction<'_>,
+            &Root,
+            &mut Settings,
+            &mut Steering,
+        ) -> Result<T, CatalogError>,
+    ) -> Result<Vec<T>, CatalogError> {
         let transaction = self.db.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        // It may have been forgotten since the lookup.
-        if Root::find(&transaction, root.id())?.is_none() {
-            return Err(CatalogError::NoRoot(root.path.clone()));
-        }
-        let (mut settings, mut steering) = Settings::of(&transaction, root.id())?;
-        let before = (settings.clone(), steering);
-        let result = change(&transaction, &mut settings, &mut steering)?;
-        if (&settings, steering) != (&before.0, before.1) {
-            settings.put(&steering, &transaction, root.id())?;
+        let mut results = Vec::new();
+        for root in roots {
+            // It may have been forgotten since the lookup.
+            if Root::find(&transaction, root.id())?.is_none() {
+                return Err(CatalogError::NoRoot(root.path.clone()));
+            }
+            let (mut settings, mut steering) = Settings::of(&transaction, root.id())?;
+            let before = (settings.clone(), steering);
+            results.push(change(&transaction, root, &mut settings, &mut steering)?);
+            if (&settings, steering) != (&before.0, before.1) {
+                settings.put(&steering, &transaction, root.id())?;
+            }
         }
         transaction.commit()?;
-        Ok(result)
+        Ok(results)
     }
 
-    /// Changes settings of a root, and returns them.
+    /// Changes settings of roots, of all or of none, and returns them.
     ///
     /// # Errors
     /// Errors of [`Load::check_capacity`] and of the catalog.
-    pub fn set(&mut self, root: &Root, patch: &SettingsPatch) -> Result<Settings, CatalogError> {
-        self.change(root, |db, settings, _| {
+    pub fn set(
+        &mut self,
+        roots: &[Root],
+        patch: &SettingsPatch,
+    ) -> Result<Vec<Settings>, CatalogError> {
+        self.change(roots, |db, root, settings, _| {
             *settings = patch.apply(settings);
             settings.excludes()?;
             number_of(settings.algorithms)?;
@@ -72,7 +86,7 @@ impl Control {
     /// # Errors
     /// Errors of the catalog.
     pub fn pause(&mut self, root: &Root, now: i64) -> Result<i64, CatalogError> {
-        self.change(root, |_, _, steering| Ok(*steering.paused.get_or_insert(now)))
+        Ok(self.change(from_ref(root), |_, _, _, it| Ok(*it.paused.get_or_insert(now)))?[0])
     }
 
     /// Resumes scrubs of a root. Returns the start of the pause, if there was one.
@@ -80,7 +94,7 @@ impl Control {
     /// # Errors
     /// Errors of the catalog.
     pub fn resume(&mut self, root: &Root) -> Result<Option<i64>, CatalogError> {
-        self.change(root, |_, _, steering| Ok(steering.paused.take()))
+        Ok(self.change(from_ref(root), |_, _, _, it| Ok(it.paused.take()))?[0])
     }
 
     /// Requests that the daemon verifies due files, or all files, at any hour.
@@ -88,10 +102,11 @@ impl Control {
     /// # Errors
     /// Errors of the catalog.
     pub fn request(&mut self, root: &Root, everything: bool, now: i64) -> Result<(), CatalogError> {
-        self.change(root, |_, _, steering| {
+        self.change(from_ref(root), |_, _, _, steering| {
             (steering.requested, steering.requests_everything) = (Some(now), everything);
             Ok(())
-        })
+        })?;
+        Ok(())
     }
 
     /// Records that the verification that was requested at this time is done.
@@ -99,15 +114,15 @@ impl Control {
     /// # Errors
     /// Errors of the catalog.
     pub fn finish_request(&mut self, root: &Root, asked: i64) -> Result<(), CatalogError> {
-        let noted = self.change(root, |_, _, steering| {
+        let noted = self.change(from_ref(root), |_, _, _, steering| {
             if steering.requested.is_some_and(|at| at <= asked) {
                 (steering.requested, steering.requests_everything) = (None, false);
             }
             Ok(())
         });
         match noted {
-            Err(CatalogError::NoRoot(_)) => Ok(()),
-            noted => noted,
+            Ok(_) | Err(CatalogError::NoRoot(_)) => Ok(()),
+            Err(error) => Err(error),
         }
     }
 

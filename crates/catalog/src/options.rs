@@ -133,8 +133,9 @@ pub struct Selection {
     pub max_time: Option<Duration>,
     /// Stop after this many bytes, but not before one file, or one chunk of a long file.
     pub max_bytes: Option<u64>,
-    /// Whether names, sizes and times were compared just now, so that this need not be repeated.
-    pub is_scanned: bool,
+    /// Whether an update has just ended, which compared names, sizes and times, and read the files
+    /// that are not ok.
+    pub is_updated: bool,
 }
 
 impl Selection {

@@ -30,6 +30,8 @@ pub struct RootStatus {
     pub new: u64,
     /// The number of records below directories that the last scan could not read, or under mounts.
     pub unknown: u64,
+    /// The number of files and directories without records that the last scan could not read.
+    pub unreadable: u64,
     /// Numbers of files by the age of their last verification: thirty parts of the period, and
     /// beyond it.
     pub by_age: [u64; 31],
@@ -59,7 +61,7 @@ impl RootStatus {
         let new = if self.new > 0 { Attention::Changes } else { Attention::Nothing };
         let is_gap = self.root.offline.is_some()
             || !self.root.is_complete
-            || self.unknown + self.overdue > 0
+            || self.unknown + self.unreadable + self.overdue > 0
             || self.are_edits_refused;
         let gap = if is_gap { Attention::Incomplete } else { Attention::Nothing };
         let errors = if self.io_errors > 0 { Attention::Problem } else { Attention::Nothing };
@@ -285,11 +287,12 @@ impl Catalog {
         let refused = Outcome::TooManyEdits as i64;
         let are_edits_refused = updated.is_some_and(|run| run.outcome == refused);
         let begun = last.as_ref().filter(|run| run.outcome == Outcome::Begun);
-        let (mut new, mut unknown) = (0, 0);
+        let (mut new, mut unknown, mut unreadable) = (0, 0, 0);
         for row in pending_of(&self.db, root.id())? {
             match row.class {
                 Class::New => new += 1,
-                Class::Unchecked => unknown += row.files.max(1),
+                Class::Unchecked if row.files == 0 => unreadable += 1,
+                Class::Unchecked => unknown += row.files,
                 _ => {}
             }
         }
@@ -302,6 +305,7 @@ impl Catalog {
             io_errors: 0,
             new,
             unknown,
+            unreadable,
             by_age: [0; 31],
             oldest: None,
             overdue: 0,

@@ -109,7 +109,7 @@ fn notices(context: &Context, folder: &Folder) -> Markup {
             (for_folder("update --force"))
         }
         @if folder.unknown > 0 {
-            p { (files(folder.unknown)) " could not be checked because a folder above them cannot be read." }
+            p { (files(folder.unknown)) " could not be checked: they, or a folder above them, cannot be read." }
         }
         @if folder.overdue > 0 {
             p {

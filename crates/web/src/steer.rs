@@ -45,7 +45,7 @@ pub fn steer(
         "verify" => control()?.request(&root, true, now())?,
         "limit" => {
             let patch = patch(form).map_err(Refusal::Invalid)?;
-            control()?.set(&root, &patch)?;
+            control()?.set(&[root], &patch)?;
         }
         _ => return Err(Refusal::Unknown),
     }

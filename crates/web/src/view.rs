@@ -75,6 +75,7 @@ pub struct Folder {
     /// Records by their stored classes, and new files.
     pub counts: Counts,
     pub io_errors: u64,
+    /// Files and directories that the last scan could not read, and records below them.
     pub unknown: u64,
     pub by_age: [u64; 31],
     pub oldest: Option<i64>,
@@ -151,7 +152,7 @@ impl Folder {
             offline: root.offline.as_ref().map(away),
             counts: standing,
             io_errors: status.io_errors,
-            unknown: status.unknown,
+            unknown: status.unknown + status.unreadable,
             by_age: status.by_age,
             oldest: status.oldest,
             overdue: status.overdue,

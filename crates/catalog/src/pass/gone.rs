@@ -15,10 +15,10 @@ use crate::model::{
     Class, Content, Entry, Finding, Loose, Pairing, Profile, Reason, Second, Stat, Verdict, agree,
     judge, pair,
 };
-use crate::scan::NewFile;
+use crate::scan::{Blind, NewFile};
 use crate::store::batch::PendingRow;
 use crate::store::digests::algorithms;
-use crate::store::pending::found_at;
+use crate::store::pending::{found_at, pending_of};
 use crate::store::rows::{File, Files, Finder, State, with_inode};
 
 /// By device and inode: the creation time of the file at a recorded path, the root of the path, and
@@ -282,20 +282,20 @@ impl Pass<'_> {
         Ok(())
     }
 
-    /// Reports files whose size or time differs and that are not read. A different size alone
-    /// proves a different content.
-    pub(crate) fn report_differing(
+    /// Reports files that are not read: those with a known problem, and those whose size or time
+    /// differs, with their stat. A different size alone proves a different content.
+    pub(crate) fn report_unread(
         &mut self,
         at: usize,
-        differing: &[(i64, Stat)],
+        unread: &[(i64, Option<&Stat>)],
     ) -> Result<(), CatalogError> {
-        if differing.is_empty() {
+        if unread.is_empty() {
             return Ok(());
         }
         let mut finder = Finder::new(self.catalog.reader()?);
-        for &(id, stat) in differing {
+        for &(id, stat) in unread {
             let Some(file) = finder.find(id)? else { continue };
-            if stat.size != file.stat.size {
+            if let Some(&stat) = stat.filter(|it| it.size != file.stat.size) {
                 let row = Row { at, file: file.clone(), to: None };
                 let (known, read) = self.known_and_read(&row, stat, false);
                 if let Verdict::Damaged(reason) = judge(&known, &read, Some(Second::LikeFirst)) {
@@ -386,24 +386,28 @@ impl Pass<'_> {
         Ok(originals)
     }
 
-    /// Reports new files that the verb does not record, and stores them as pending.
-    pub(crate) fn report_new(&mut self, at: usize) {
+    /// Reports new files that the verb does not record, and stores them as pending. Those that the
+    /// last update could not read stay unchecked.
+    pub(crate) fn report_new(&mut self, at: usize) -> Result<(), CatalogError> {
         let taken = mem::take(&mut self.roots[at].taken);
+        let known = pending_of(&self.catalog.db, self.roots[at].root.id())?.into_iter();
+        let unread = known.filter(|row| row.class == Class::Unchecked);
+        let mut unread: HashMap<_, _> = unread.map(|row| (row.path.clone(), row)).collect();
         for NewFile { path, stat } in mem::take(&mut self.roots[at].new) {
             if taken.contains(&path) {
                 continue;
             }
-            self.roots[at].pending.push(PendingRow {
-                class: Class::New,
-                reason: None,
-                path: path.clone(),
-                file: 0,
-                stat,
-                files: 1,
-                error: None,
-            });
-            self.report(at, Finding::new(Class::New, None, path), false);
+            if let Some(PendingRow { reason: Some(reason), error, .. }) = unread.remove(&path) {
+                self.report_blind(at, Blind { path, reason, error, files: 0 });
+                continue;
+            }
+            let finding = Finding::new(Class::New, None, path.clone());
+            let (class, file) = (Class::New, 0);
+            let row = PendingRow { class, reason: None, path, file, stat, files: 1, error: None };
+            self.roots[at].pending.push(row);
+            self.report(at, finding, false);
         }
+        Ok(())
     }
 
     /// Reports moved files, with one finding for a renamed directory.

@@ -167,7 +167,7 @@ impl Pass<'_> {
         let mut has_scanned = scope_of(targets, task) != Scope::Named;
         if let Task::Scrub(selection) = task {
             self.limits = Arc::new(Limits::new(selection.max_time, selection.max_bytes));
-            has_scanned = !selection.is_scanned;
+            has_scanned = !selection.is_updated;
         }
         let mut scans = Vec::new();
         for at in 0..targets.len() {
@@ -193,7 +193,7 @@ impl Pass<'_> {
             }
             self.report_inserted(at)?;
             if has_scanned {
-                self.report_new(at);
+                self.report_new(at)?;
             }
             self.report_moved(at);
         }
@@ -234,7 +234,7 @@ impl Pass<'_> {
             return Ok(None);
         }
         if let Task::Scrub(selection) = task
-            && selection.is_scanned
+            && selection.is_updated
         {
             return Ok(Some(self.assumed_scan(at)?));
         }
@@ -250,12 +250,12 @@ impl Pass<'_> {
         Ok(Some(found))
     }
 
-    /// Returns the result that a scan would have if it had just found all files unchanged.
+    /// Returns the result of a scan after an update, which has read all files that are not ok.
     fn assumed_scan(&self, at: usize) -> Result<Scan, CatalogError> {
         let mut found = Scan::default();
         let root = self.roots[at].root.id();
         rows::State::for_each(&self.catalog.db, |state| {
-            if state.root == root && state.class != Class::Missing {
+            if state.root == root && state.is_ok() {
                 found.same.push(state.id);
             }
             Ok(())
@@ -316,10 +316,7 @@ impl Pass<'_> {
         }
         self.drop_excluded(at, &found.excluded);
         let (ids, chosen) = self.choose(&found, task)?;
-        let is_scanned = matches!(task, Task::Scrub(selection) if selection.is_scanned);
-        if !is_scanned {
-            self.leave_unread(&found, &ids)?;
-        }
+        self.leave_unread(&found, &ids)?;
         if *task == Task::Scan {
             moved.into_iter().try_for_each(|(row, stat)| self.move_unread(row, stat))?;
             return self.commit();
@@ -411,21 +408,23 @@ impl Pass<'_> {
         Ok((ids, chosen))
     }
 
-    /// Reports size and time differences of files that are not read.
+    /// Reports files that are not read: known problems, and size and time differences.
     fn leave_unread(&mut self, found: &Scan, ids: &[i64]) -> Result<(), CatalogError> {
         let at = self.at;
         let read: HashSet<i64> = ids.iter().copied().collect();
-        self.roots[at].summary.unread =
-            found.same.iter().filter(|id| !read.contains(id)).count() as u64;
-        for &id in found.same.iter().filter(|id| !read.contains(id)) {
-            let class = self.roots[at].states.get(&id).map(|state| state.class);
-            let is_damaged = self.roots[at].is_damaged(id);
-            if matches!(class, Some(Class::Missing | Class::Moved | Class::Edited)) && !is_damaged {
-                self.set_as_recorded(at, id);
+        let same: Vec<i64> = found.same.iter().copied().filter(|id| !read.contains(id)).collect();
+        let mut unread = Vec::new();
+        for &id in &same {
+            match self.roots[at].states.get(&id).map(|state| state.class) {
+                Some(Class::Damaged | Class::Unchecked) => unread.push((id, None)),
+                Some(_) if !self.roots[at].is_damaged(id) => self.set_as_recorded(at, id),
+                _ => {}
             }
         }
-        let unread = found.differing.iter().copied().filter(|(id, _)| !read.contains(id));
-        self.report_differing(at, &unread.collect::<Vec<_>>())
+        self.roots[at].summary.unread = (same.len() - unread.len()) as u64;
+        let differing = found.differing.iter().filter(|(id, _)| !read.contains(id));
+        unread.extend(differing.map(|(id, stat)| (*id, Some(stat))));
+        self.report_unread(at, &unread)
     }
 
     /// Keeps the given paths of a scan.

@@ -19,6 +19,7 @@ use crate::model::{Class, Finding, Reason, Stat};
 use crate::options::{GoesOn, Verb};
 use crate::scan::Blind;
 use crate::settings::Settings;
+use crate::store::batch::PendingRow;
 use crate::summary::Halt;
 
 /// The number of retries of a file that a program writes to, after all others.
@@ -254,15 +255,8 @@ impl Pass<'_> {
         self.tell(at, finding, false);
         let pass = &mut self.roots[at];
         pass.summary.unknown += files;
-        pass.pending.push(crate::store::batch::PendingRow {
-            class: Class::Unchecked,
-            reason: Some(reason),
-            path,
-            file: 0,
-            stat: Stat::default(),
-            files,
-            error,
-        });
+        let (class, reason, stat) = (Class::Unchecked, Some(reason), Stat::default());
+        pass.pending.push(PendingRow { class, reason, path, file: 0, stat, files, error });
     }
 
     /// Tells a progress bar that a file in chunks is done.

@@ -90,7 +90,7 @@ impl History {
         let updated = self.run(&Task::Update);
         let scrub = Task::Scrub(selection(|it| {
             it.percent = Some(100.0);
-            it.is_scanned = true;
+            it.is_updated = true;
         }));
         let scrubbed = self.run(&scrub);
         let after = self.records(&files);

@@ -173,7 +173,7 @@ fn long_file_that_cannot_be_read_in_time_does_not_starve_the_others() {
         patch.rate = Some(Some(CHUNK_LEN / 2));
         // New files get no XXH digest from now on, but the record of the long one keeps its own.
         patch.algorithms = Some(Algorithm::Crc32c.into());
-        Control::open(&archive.catalog_path()).unwrap().set(&archive.root(), &patch).unwrap();
+        Control::open(&archive.catalog_path()).unwrap().set(&[archive.root()], &patch).unwrap();
         let task = Task::Scrub(selection(|it| {
             it.percent = Some(100.0);
             it.max_time = Some(Duration::from_secs(1));

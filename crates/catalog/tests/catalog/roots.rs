@@ -109,7 +109,7 @@ fn files_that_are_excluded_later_are_no_alarm() {
     let archive = Archive::recorded(&["a", "cache/b", "cache/c"]);
     let mut patch = SettingsPatch::default();
     patch.exclude = Some(vec!["cache/".into()]);
-    Control::open(&archive.catalog_path()).unwrap().set(&archive.root(), &patch).unwrap();
+    Control::open(&archive.catalog_path()).unwrap().set(&[archive.root()], &patch).unwrap();
     for task in [Task::Scan, Task::Verify, Task::Scrub(everything()), Task::Update, Task::Update] {
         let report = archive.run(&task);
         assert_eq!(report.of(Class::Missing), [""; 0], "{task:?}");

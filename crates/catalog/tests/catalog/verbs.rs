@@ -182,7 +182,7 @@ fn scrub_after_a_scan_looks_for_no_names() {
     archive.flip("a");
     let task = Task::Scrub(selection(|it| {
         it.percent = Some(100.0);
-        it.is_scanned = true;
+        it.is_updated = true;
     }));
     assert_eq!(archive.run(&task).lines(), ["damaged a"]);
 }
@@ -199,7 +199,7 @@ fn scrub_after_a_scan_keeps_what_the_scan_found() {
     let stored = archive.stored();
     let task = Task::Scrub(selection(|it| {
         it.older_than_days = Some(1000);
-        it.is_scanned = true;
+        it.is_updated = true;
     }));
     let report = archive.run(&task);
     assert_eq!((report.lines(), report.summary.files), (vec![], 0));
@@ -498,7 +498,7 @@ fn algorithm_that_is_added_later_is_recorded_when_a_file_is_read() {
     let mut patch = SettingsPatch::default();
     let algorithms = archive.settings.algorithms.with(lanesum_list::Algorithm::Sha256);
     patch.algorithms = Some(algorithms);
-    Control::open(&archive.catalog_path()).unwrap().set(&archive.root(), &patch).unwrap();
+    Control::open(&archive.catalog_path()).unwrap().set(&[archive.root()], &patch).unwrap();
     archive.write("a", "edited");
     archive.write("new", "new");
     archive.update();
@@ -517,7 +517,7 @@ fn root_that_becomes_a_working_one_loses_the_records_of_missing_files() {
     assert_eq!(archive.verify().summary.attention(), Attention::Problem);
     let mut patch = SettingsPatch::default();
     patch.profile = Some(Profile::Working);
-    Control::open(&archive.catalog_path()).unwrap().set(&archive.root(), &patch).unwrap();
+    Control::open(&archive.catalog_path()).unwrap().set(&[archive.root()], &patch).unwrap();
     archive.update();
     assert_eq!((archive.stored(), archive.files().len()), (vec!["damaged b".into()], 2));
     assert_eq!(archive.look().deleted(&archive.root(), 0).unwrap().len(), 1);

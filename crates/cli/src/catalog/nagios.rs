@@ -6,7 +6,7 @@ use lanesum_catalog::{CatalogError, Class};
 
 use super::commands::Commands;
 use super::errors::{self, explain};
-use super::standing::Standing;
+use super::standing::{Standing, blind_count};
 use super::{Code, status};
 use crate::args::Status;
 use crate::console::Console;
@@ -81,7 +81,7 @@ fn words(args: &Status, standing: &Standing, is_old: bool) -> String {
              bytes={bytes}B oldest_verification={age}s",
             count(Class::Damaged),
             count(Class::Missing),
-            count(Class::Unchecked),
+            count(Class::Unchecked) + standing.roots.iter().map(blind_count).sum::<u64>(),
             count(Class::New),
             standing.overdue(),
         )

@@ -38,7 +38,7 @@ pub fn run(args: &Nightly, console: &Arc<Mutex<Console>>) -> anyhow::Result<Code
     let updated =
         runner.run_with(&mut catalog, &targets, &Task::Update, Reads::Some, yields, &mut print)?;
     let mut selection = Selection::default();
-    selection.is_scanned = true;
+    selection.is_updated = true;
     let scrub = Task::Scrub(selection);
     let scrubbed =
         runner.run_with(&mut catalog, &targets, &scrub, Reads::Some, yields, &mut print)?;

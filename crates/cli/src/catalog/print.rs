@@ -24,6 +24,8 @@ pub struct Printer<'run> {
     pub quiet: bool,
     /// The catalog, for the commands of hints.
     pub place: &'run Where,
+    /// The options of the command that choose files, for the commands of hints.
+    pub chosen: &'run str,
 }
 
 impl Printer<'_> {
@@ -68,7 +70,7 @@ impl Printer<'_> {
             console.about(name(&it.root.path_of(path)), &format!("warning: {error}"));
         }
         console.about(name(&it.root.path), &summary::words(verb, it));
-        let hint = summary::hint(it, Commands { place: self.place, console });
+        let hint = summary::hint(it, self.chosen, Commands { place: self.place, console });
         if let Some(hint) = hint {
             print_hint(&hint, console);
         }

@@ -80,7 +80,8 @@ pub fn verify(args: &Verify, console: &Arc<Mutex<Console>>) -> anyhow::Result<Co
 /// Errors of the catalog, and wrong usage.
 pub fn scrub(args: &Scrub, console: &Arc<Mutex<Console>>) -> anyhow::Result<Code> {
     lanesum_startup::give_way();
-    let runner = Runner::new(&args.reading, console);
+    let chosen = args.chosen();
+    let runner = Runner { chosen: &chosen, ..Runner::new(&args.reading, console) };
     let mut catalog = place::open(&args.reading.place, "scrub")?;
     let targets = whole(runner.roots(&catalog, &args.directories)?);
     let mut selection = Selection::default();
@@ -100,11 +101,13 @@ pub fn scrub(args: &Scrub, console: &Arc<Mutex<Console>>) -> anyhow::Result<Code
 pub struct Runner<'a> {
     pub reading: &'a Reading,
     pub console: &'a Arc<Mutex<Console>>,
+    /// The options that choose files.
+    pub chosen: &'a str,
 }
 
 impl<'a> Runner<'a> {
     pub const fn new(reading: &'a Reading, console: &'a Arc<Mutex<Console>>) -> Self {
-        Self { reading, console }
+        Self { reading, console, chosen: "" }
     }
 
     /// Returns the roots at these directories, or all if none is given.
@@ -119,7 +122,7 @@ impl<'a> Runner<'a> {
     /// Returns the printer of findings and summaries.
     pub const fn printer(&self) -> Printer<'a> {
         let Reading { json, quiet, ref place, .. } = *self.reading;
-        Printer { json, quiet, place }
+        Printer { json, quiet, place, chosen: self.chosen }
     }
 
     /// Runs a task, and prints each finding.

@@ -80,18 +80,16 @@ impl Standing {
 
     /// Returns all problems in words.
     pub fn problems(&self) -> Vec<String> {
-        let counts = self.counts();
+        let mut counts = self.counts();
+        *counts.entry(Class::Unchecked).or_default() +=
+            self.roots.iter().map(blind_count).sum::<u64>();
         let of_class = ORDER.into_iter().filter(|class| *class != Class::Ok).filter_map(|class| {
             Some((counts.get(&class).copied()?, class.name())).filter(|(count, _)| *count > 0)
         });
         let roots = |is_it: fn(&RootStatus) -> bool| {
             self.roots.iter().filter(|it| is_it(it)).count() as u64
         };
-        let others = [
-            (self.roots.iter().map(|it| it.unknown).sum(), "unreadable"),
-            (self.overdue(), "overdue"),
-        ];
-        let others = others.into_iter().filter(|(count, _)| *count > 0);
+        let overdue = Some((self.overdue(), "overdue")).filter(|(count, _)| *count > 0);
         let states = [
             (roots(|it| it.are_edits_refused), "not updated"),
             (roots(|it| it.root.offline.is_some()), "offline"),
@@ -103,7 +101,7 @@ impl Standing {
             .filter(|(count, _)| *count > 0)
             .map(|(count, word)| format!("{} {word}", counted(count, "directory", "directories")));
         let of_files =
-            of_class.chain(others).map(|(count, word)| format!("{} {word}", HumanCount(count)));
+            of_class.chain(overdue).map(|(count, word)| format!("{} {word}", HumanCount(count)));
         let damaged = (roots(is_catalog_damaged) > 0).then(|| "catalog damaged".to_owned());
         damaged.into_iter().chain(of_files).chain(states).collect()
     }
@@ -128,7 +126,7 @@ impl Standing {
                     Some(_) => "offline".to_owned(),
                     None => HumanCount(ok_count(it)).to_string(),
                 },
-                HumanCount(problem_count(it)).to_string(),
+                HumanCount(bad_count(it) + blind_count(it)).to_string(),
                 it.oldest.map_or_else(|| "-".to_owned(), |oldest| age(self.now - oldest)),
                 match it.next_due {
                     _ if it.due > 0 => format!("now: {}", files(it.due)),
@@ -163,7 +161,7 @@ impl Standing {
         most: usize,
     ) -> Result<Vec<FileStatus>, CatalogError> {
         let mut bad: BTreeMap<usize, Vec<FileStatus>> = BTreeMap::new();
-        if self.roots.iter().all(|it| problem_count(it) == 0) {
+        if self.roots.iter().all(|it| bad_count(it) == 0) {
             return Ok(Vec::new());
         }
         let mut filter = FileFilter::default();
@@ -198,8 +196,8 @@ pub fn of_class(it: &RootStatus, class: Class) -> u64 {
     it.standing.get(&class).copied().unwrap_or(0)
 }
 
-/// Returns the number of a root's files that are as recorded. Overdue and unreadable files are
-/// counted separately.
+/// Returns the number of a root's files that are as recorded. Overdue files, and those in
+/// directories that cannot be read, are counted separately.
 fn ok_count(it: &RootStatus) -> u64 {
     of_class(it, Class::Ok).saturating_sub(it.overdue + it.unknown)
 }
@@ -208,8 +206,14 @@ fn is_catalog_damaged(it: &RootStatus) -> bool {
     it.last.as_ref().is_some_and(|run| run.outcome == Outcome::CatalogDamaged)
 }
 
-/// Returns the number of a root's files that need attention.
-pub fn problem_count(it: &RootStatus) -> u64 {
+/// Returns the number of files and directories that the last scan could not read: records in such
+/// directories, and entries without records.
+pub const fn blind_count(it: &RootStatus) -> u64 {
+    it.unknown + it.unreadable
+}
+
+/// Returns the number of a root's records that need attention.
+pub fn bad_count(it: &RootStatus) -> u64 {
     let missing = match it.root.settings.profile {
         Profile::Working => 0,
         _ => of_class(it, Class::Missing),

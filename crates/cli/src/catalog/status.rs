@@ -10,7 +10,7 @@ use super::commands::Commands;
 use super::json::{attention, counts, extend, insert_path, line, object, offline};
 use super::print::name;
 use super::standing::{
-    Standing, file_hints, file_line, notices, pending_hint, pending_line, problem_count,
+    Standing, bad_count, file_hints, file_line, notices, pending_hint, pending_line,
 };
 use super::times::{DAY, utc};
 use super::{Code, now, place, prometheus};
@@ -129,7 +129,8 @@ fn text(
         text.extend(pending_line(it, console));
         hint(&mut text, &pending_hint(it, Commands { place, console }));
     }
-    let more = standing.roots.iter().map(problem_count).sum::<u64>() - bad.len() as u64;
+    let all = standing.roots.iter().map(bad_count).sum::<u64>() + unread.len() as u64;
+    let more = all - (bad.len() + unread.len().min(MOST)) as u64;
     if more > 0 {
         text.extend_from_slice(format!("... and {} more\n", HumanCount(more)).as_bytes());
         hint(&mut text, &Commands { place, console }.of("report"));
@@ -174,6 +175,7 @@ pub fn root_object(it: &RootStatus) -> Map<String, Value> {
             ("io_errors", json!(it.io_errors)),
             ("new", json!(it.new)),
             ("unknown", json!(it.unknown)),
+            ("unreadable", json!(it.unreadable)),
             ("offline", offline(it.root.offline.as_ref())),
             ("complete", json!(it.root.is_complete)),
             ("every_days", json!(settings.every_days)),

@@ -44,11 +44,15 @@ pub fn limit(args: &Limit, console: &mut Console) -> anyhow::Result<Code> {
     if patch.is_empty() {
         return show(&args.roots, console);
     }
-    each(&args.roots, console, |control, root, _| {
-        let mut changed = root.clone();
-        changed.settings = control.set(root, &patch)?;
-        Ok(words(&changed))
-    })
+    let place = &args.roots.place;
+    let catalog = place::look(place)?;
+    let mut roots = roots(&catalog, &args.roots.directories, Commands { place, console })?;
+    let changed = Control::open(catalog.path())?.set(&roots, &patch)?;
+    for (root, settings) in roots.iter_mut().zip(changed) {
+        root.settings = settings;
+        console.about(name(&root.path), &words(root));
+    }
+    Ok(Code::Nothing)
 }
 
 /// Prints the settings of roots.

@@ -156,8 +156,8 @@ pub fn has_changes(it: &Summary) -> bool {
     !it.is_first && (some(&it.counts) || some(&it.standing))
 }
 
-/// Returns the hint, if there is something to do.
-pub fn hint(it: &Summary, commands: Commands<'_>) -> Option<String> {
+/// Returns the hint, if there is something to do. `chosen` are the options that chose files.
+pub fn hint(it: &Summary, chosen: &str, commands: Commands<'_>) -> Option<String> {
     let root = &it.root;
     let command = |verb: &str| commands.about(verb, &root.path);
     if let Some(offline) = it.offline() {
@@ -168,8 +168,10 @@ pub fn hint(it: &Summary, commands: Commands<'_>) -> Option<String> {
             return Some(format!("if the edits are right: {}", command("update --force")));
         }
         Some(Halt::Paused(_)) => return Some(command("resume")),
-        Some(Halt::Hours) => return Some(command("scrub --now")),
-        Some(Halt::MountsChanged) => return Some(command(it.verb.name())),
+        Some(Halt::Hours) => return Some(command(&format!("scrub --now{chosen}"))),
+        Some(Halt::MountsChanged) => {
+            return Some(command(&format!("{}{chosen}", it.verb.name())));
+        }
         _ => {}
     }
     if count(it, Class::Damaged) > 0 {

@@ -89,7 +89,9 @@ impl Heartbeat {
 /// Returns whether a root has files that should have been checked but were not.
 fn has_gap(it: &RootStatus) -> bool {
     let unchecked = it.standing.get(&Class::Unchecked).copied().unwrap_or(0);
-    it.root.offline.is_some() || !it.root.is_complete || unchecked + it.unknown + it.overdue > 0
+    it.root.offline.is_some()
+        || !it.root.is_complete
+        || unchecked + it.unknown + it.unreadable + it.overdue > 0
 }
 
 /// Writes the time to a file, atomically.

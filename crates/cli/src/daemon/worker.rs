@@ -369,7 +369,7 @@ impl Worker {
 }
 
 const fn printer(place: &Where) -> Printer<'_> {
-    Printer { json: false, quiet: false, place }
+    Printer { json: false, quiet: false, place, chosen: "" }
 }
 
 /// Another process has the catalog.

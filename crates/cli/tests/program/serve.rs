@@ -148,7 +148,7 @@ fn control(folder: &Folder) -> Control {
 fn set_rate(folder: &Folder, rate: Option<u64>) {
     let mut patch = SettingsPatch::default();
     patch.rate = Some(rate);
-    control(folder).set(&root(folder), &patch).unwrap();
+    control(folder).set(&[root(folder)], &patch).unwrap();
 }
 
 fn lines(folder: &Folder, name: &str) -> Vec<String> {

@@ -71,13 +71,26 @@ fn limits_that_leave_too_little_time_are_refused() {
 }
 
 #[test]
+fn limits_change_all_directories_or_none() {
+    let folder = cataloged(&["a"]);
+    folder.write("big/a", vec![0; 2_000_000]);
+    ends(&folder, "add big", 0);
+    let before = told(&folder, "limit", 0);
+    let words = told(&folder, "limit --limit 10B --every 1d tree big", 2);
+    assert!(words.starts_with("lanesum: big: 2.00 MB in 1 d need"), "{words}");
+    assert_eq!(told(&folder, "limit", 0), before);
+}
+
+#[test]
 fn scrub_outside_of_its_hours_reads_nothing() {
     let folder = cataloged(&["a", "b"]);
     ends(&folder, &format!("limit --between {}", other_hours()), 0);
     let words = told(&folder, "scrub --percent 100", 3);
     let summary = "scrub: incomplete (outside of its hours); 0 files read, 0 B\n";
     assert!(words.contains(summary), "{words}");
-    assert!(words.ends_with("hint: lanesum scrub --now tree\n"), "{words}");
+    assert!(words.ends_with("hint: lanesum scrub --now --percent 100 tree\n"), "{words}");
+    let words = told(&folder, "scrub --bad", 3);
+    assert!(words.ends_with("hint: lanesum scrub --now --bad tree\n"), "{words}");
     ends(&folder, "scrub --percent 100 --now", 0);
 }
 

@@ -94,8 +94,9 @@ pub struct Add {
 
     /// Exclude files and directories that match; may be repeated.
     ///
-    /// A pattern without `/` matches a name at any depth, one with `/` a path below DIR, and one
-    /// that ends in `/` directories only. A `.lanesumignore` file excludes within its directory.
+    /// A GLOB without `/` matches a name at any depth. A GLOB with `/` matches a path below DIR. A
+    /// GLOB that ends with `/` matches only directories. A file `.lanesumignore` has further
+    /// patterns for its directory.
     #[arg(long, value_name = "GLOB", action = ArgAction::Append)]
     pub exclude: Vec<OsString>,
 
@@ -159,11 +160,11 @@ impl Add {
 /// The limit of missing files after which a directory is offline.
 #[derive(Clone, Copy, Debug, Args)]
 pub struct MaxGone {
-    /// Ignore missing files if more than N percent are missing [default: 10].
+    /// Stop if more than N percent of the files are missing [default: 10].
     ///
-    /// Such a directory counts as offline, as if its disk were not connected: its records stay
-    /// unchanged. A directory with at most 100 missing files never counts as offline for this
-    /// reason. N = 100 turns this check off.
+    /// The directory then counts as offline, as if its disk were not connected, and its records
+    /// stay unchanged. Up to 100 missing files are never too many. If N is 100, no number of
+    /// missing files is too many.
     #[arg(long, value_name = "N", value_parser = whole_percent)]
     pub max_gone: Option<u32>,
 }
@@ -189,10 +190,10 @@ pub struct Update {
     #[command(flatten)]
     pub gone: MaxGone,
 
-    /// Stop if more than this percentage of files was edited [default: 50].
+    /// Stop if more than N percent of the files were edited [default: 50].
     ///
-    /// Up to 100 edited files never stop an update.
-    #[arg(long, value_name = "PERCENT", value_parser = whole_percent)]
+    /// Up to 100 edited files are never too many.
+    #[arg(long, value_name = "N", value_parser = whole_percent)]
     pub max_changed: Option<u32>,
 
     /// Record all edited files, even more than --max-changed allows.
@@ -228,7 +229,7 @@ pub struct Verify {
 
 #[derive(Debug, Args)]
 pub struct Scrub {
-    /// Read this percentage of files, those verified longest ago.
+    /// Read N percent of the files, those verified longest ago.
     #[arg(long, value_name = "N", value_parser = percent)]
     pub percent: Option<f64>,
 
@@ -263,6 +264,16 @@ pub struct Scrub {
     /// Directories in the catalog; all by default.
     #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub directories: Vec<PathBuf>,
+}
+
+impl Scrub {
+    /// Returns the options that choose files, as on the command line.
+    pub fn chosen(&self) -> String {
+        let percent = self.percent.map(|percent| format!(" --percent {percent}"));
+        let older_than = self.older_than.map(|days| format!(" --older-than {days}d"));
+        let bad = self.bad.then(|| " --bad".to_owned());
+        [percent, older_than, bad].into_iter().flatten().collect()
+    }
 }
 
 #[derive(Debug, Args)]

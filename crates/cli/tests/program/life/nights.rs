@@ -38,6 +38,15 @@ fn nightly_prints_what_needs_attention_and_no_more() {
 }
 
 #[test]
+fn nightly_reads_each_file_once() {
+    let folder = recorded(&["d/a", "d/b", "d/c"]);
+    rewrite(&folder, "d/a", "content of d/X");
+    expect(&folder, "verify", 1, &["damaged", "d/a"]);
+    // The update reads the damaged file, and the scrub no file: none is due.
+    expect(&folder, "nightly", 1, &["1 damaged; 1 file read"]);
+}
+
+#[test]
 fn new_file_is_watched_from_the_next_nightly() {
     let folder = recorded(&["d/a"]);
     write_old(&folder, "d/photo.jpg", "photo");

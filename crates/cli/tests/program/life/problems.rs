@@ -156,6 +156,38 @@ fn unreadable_directory_is_unchecked_and_not_missing() {
 }
 
 #[test]
+fn unreadable_new_files_are_problems_until_an_update_reads_them() {
+    obey_modes();
+    let folder = Folder::new();
+    ["d/ok", "d/no", "d/sub/a"].iter().for_each(|path| write_old(&folder, path, path));
+    let set_mode = |name, mode| {
+        fs::set_permissions(folder.path(name), fs::Permissions::from_mode(mode)).unwrap();
+    };
+    (set_mode("d/no", 0), set_mode("d/sub", 0));
+    for verb in ["add d", "verify", "scan", "scrub", "nightly"] {
+        let printed = expect(&folder, verb, 3, &["unchecked", "d/no (permission", "d/sub/"]);
+        assert!(!printed.contains("new "), "{verb}: {printed}");
+        let status = expect(&folder, "status", 3, &["2 unchecked; 1 ok\n"]);
+        let row = status.lines().find(|line| line.starts_with('/')).unwrap();
+        let cells: Vec<_> = row.split_whitespace().collect();
+        assert_eq!((cells[1], cells[4], cells[5]), ("1", "1", "2"), "{verb}: {row}");
+        expect(&folder, "status --nagios", 1, &["2 unchecked; 1 ok", "unchecked=2;0"]);
+    }
+    (set_mode("d/no", 0o600), set_mode("d/sub", 0o700));
+    expect(&folder, "update", 0, &["2 new"]);
+    expect(&folder, "status", 0, &["3 files ok"]);
+}
+
+#[test]
+fn scan_lists_damaged_files() {
+    let folder = recorded(&["d/a", "d/b", "d/c"]);
+    rewrite(&folder, "d/a", "content of d/X");
+    expect(&folder, "verify", 1, &["damaged", "d/a"]);
+    let words = ["damaged  ", "d/a (rewritten", "1 damaged, 2 with the recorded size and time"];
+    expect(&folder, "scan", 1, &words);
+}
+
+#[test]
 fn corrected_list_with_replace() {
     let folder = Folder::new();
     write_old(&folder, "d/a", "a");
