@@ -350,6 +350,12 @@ impl NotFound {
         self.count += 1;
     }
 
+    /// Returns the number of entries.
+    #[must_use]
+    pub const fn count(&self) -> u64 {
+        self.count
+    }
+
     /// Returns whether one of the names contains the encoding of `%` or a line end in BagIt
     /// manifests.
     #[must_use]

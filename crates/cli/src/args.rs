@@ -45,7 +45,7 @@ use values::{algorithms, formats, io, threads};
     version,
     args_conflicts_with_subcommands = true,
     help_template = help::PROGRAM,
-    after_help = help::SUM
+    after_help = help::EXAMPLES
 )]
 pub struct Cli {
     #[command(subcommand)]
@@ -72,11 +72,11 @@ pub enum Command {
     ///
     /// `check` recognizes the format of each list and line by itself. It reads the lists of GNU
     /// md5sum, sha1sum, sha256sum, sha512sum and cksum -a, b3sum, xxhsum, OpenSSL, hashdeep, BSD's
-    /// md5, and RHash if it was run with one hash, with --bsd or with --sfv. It also reads SFV,
-    /// CSV, JSON, BagIt manifests and the output of S3 tools. docs/formats.md describes them all.
+    /// md5, and RHash (--bsd or --sfv). It also reads SFV, CSV, JSON, BagIt manifests and the
+    /// output of S3 tools. docs/formats.md describes them all.
     ///
-    /// A line of an unknown algorithm is a failure. So is a list that has lines, but no checksum
-    /// line.
+    /// A line of an unknown algorithm is a failure. A list without any checksum line is a failure,
+    /// too.
     ///
     /// `lanesum verify` verifies files that are in the catalog.
     #[command(after_help = help::CHECK, override_usage = help::CHECK_USAGE)]
@@ -90,8 +90,7 @@ pub enum Command {
     /// Convert checksum lists to another format.
     ///
     /// `convert` reads only the lists, not the files. It fails if a line is not a checksum line, or
-    /// if a list lacks a value that the new format needs. Values that the new format does not need
-    /// may be missing: they are left out.
+    /// if a list lacks a value that the new format needs.
     #[command(after_help = help::CONVERT)]
     Convert(Convert),
     /// Create, validate and update BagIt bags (RFC 8493).
@@ -107,8 +106,8 @@ pub enum Command {
     OnCatalog(CatalogCommand),
     /// Print the ETags that S3 gives to uploaded files.
     ///
-    /// Lines are `ETAG  NAME`, which `check` and `compare` read. With several part sizes they are
-    /// `ETAG  SIZE  NAME`, where SIZE is a size or a client.
+    /// Lines are `ETAG  NAME`, which `check` and `compare` read. With several part sizes, lines are
+    /// `ETAG  SIZE  NAME`.
     ///
     /// The ETag of a file in one piece is its MD5. The ETag of a file in parts is made from the
     /// MD5s of the parts, and ends with their number. Buckets that encrypt with KMS keys or
@@ -160,16 +159,18 @@ pub struct Sum {
 
     /// Write the lines of md5sum, for any algorithm.
     ///
-    /// b3sum and xxhsum write these lines, too. They do not name the algorithm, so `lanesum check`
-    /// needs -a to read some of them.
+    /// Such a line is `DIGEST  NAME`, as b3sum and xxhsum write it, too. It does not name the
+    /// algorithm, so `lanesum check` needs -a to read some of these lines.
     #[arg(long, conflicts_with = "tag")]
     untagged: bool,
 
     /// Write the list in this format.
     ///
-    /// gnu and tag are the lines of --untagged and --tag. hashdeep, md5deep and
-    /// mtree are the lists of these tools. bagit is a manifest of a bag, wheel the RECORD file of a
-    /// Python package, asc-mhl a manifest of film and video files, and sfv a list of CRC-32.
+    /// gnu and tag are the lines of --untagged and --tag. hashdeep, md5deep and mtree are the lists
+    /// of these tools. bagit is a manifest of a bag.
+    ///
+    /// wheel is the file RECORD of a Python package. asc-mhl is a manifest of film and video files.
+    /// sfv is a list of CRC-32.
     ///
     /// csv and tsv have a header, then rows of path, size, modified and digests. json is one array
     /// of objects, jsonl one object a line. docs/formats.md describes the limits of each.
@@ -307,8 +308,8 @@ pub struct Check {
     ///
     /// A side file has the digest of its file, alone or as a line. Its extension is the name of an
     /// algorithm, and `.txt` may follow. Lists in DIR with other names, such as MD5SUMS, are
-    /// checked like those of --beside. The summary shows how many files have no side file; these
-    /// are not failures.
+    /// checked as with --beside. The summary counts the files without a side file, which are not
+    /// failures.
     #[arg(
         long,
         value_name = "DIR",
@@ -333,9 +334,9 @@ pub struct Check {
 
     /// Try this part size first when checking ETags.
     ///
-    /// A value is a size, such as 16MiB, or an upload program, such as s5cmd, which means its
-    /// default part size. `lanesum etag --help` lists the programs. All other programs and all
-    /// whole numbers of MiB and MB are tried after it.
+    /// SIZE is, for example, 16MiB. CLIENT is an upload program, for example s5cmd, and means its
+    /// default part size. `lanesum etag --help` lists the programs. `check` then tries all other
+    /// programs, and all whole numbers of MiB and MB.
     #[arg(
         long,
         value_name = "SIZE|CLIENT",
@@ -427,7 +428,8 @@ pub struct Walk {
 
     /// Skip files that git ignores.
     ///
-    /// lanesum asks git which files are tracked. Without git, the .gitignore files alone decide.
+    /// Files that git tracks are never skipped. If git is not installed, lanesum reads the
+    /// .gitignore files alone, and also skips tracked files that match.
     #[arg(long)]
     pub gitignore: bool,
 
@@ -457,9 +459,9 @@ pub struct Run {
 
     /// Use this method to read files.
     ///
-    /// read: into a buffer, through the system's cache. mmap: map long files into memory. direct:
-    /// from the disk, bypassing the cache. uring: into buffers, many files at once, with io_uring.
-    /// auto: read, or mmap for long files if a short trial is faster.
+    /// read copies files from the system's cache into a buffer. mmap maps long files into memory.
+    /// direct reads from the disk, past the cache. uring reads many files at once with io_uring.
+    /// auto is read, or mmap for long files if a short trial shows that it is faster.
     #[arg(long, value_name = "HOW", default_value = "auto", value_parser = io())]
     pub io: Io,
 
@@ -503,6 +505,13 @@ pub fn command_like(word: &str) -> Option<String> {
 pub fn verb_like(command: &str, word: &str) -> Option<String> {
     let cli = Cli::command();
     nearest(word, cli.find_subcommand(command)?.get_subcommands().map(|verb| verb.get_name()))
+}
+
+/// Returns whether a word is the verb of a two-word command.
+pub fn is_verb(command: &str, word: &[u8]) -> bool {
+    let cli = Cli::command();
+    let command = cli.find_subcommand(command);
+    command.is_some_and(|it| it.get_subcommands().any(|verb| verb.get_name().as_bytes() == word))
 }
 
 fn nearest<'a>(word: &str, names: impl Iterator<Item = &'a str>) -> Option<String> {

@@ -490,14 +490,14 @@ impl<'a> Report<'a> {
             self.bad_lists += 1;
             console.about(list.name(), "nothing was checked: none of its files exists");
         }
-        if tally.malformed > 0 && !self.args.status {
+        // --warn has shown each of them.
+        if tally.malformed > 0 && !self.args.status && !self.args.warn {
             let for_key = self.for_key();
             let (words, them) = match tally.malformed {
                 1 => (format!("1 line is not a checksum line{for_key}"), "it"),
                 lines => (format!("{lines} lines are not checksum lines{for_key}"), "them"),
             };
-            let hint = (!self.args.warn).then(|| format!("--warn shows {them}"));
-            Problem { words, hint }.print(list.name(), console);
+            Problem::new(words, format!("--warn shows {them}")).print(list.name(), console);
         }
         self.doubt(list, tally, console);
     }

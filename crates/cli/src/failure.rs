@@ -115,6 +115,15 @@ pub fn refuse_late_help() -> Result<(), Hinted> {
     Err(Hinted::new("help: no such file", format!("lanesum help {command}")))
 }
 
+/// Returns the group of commands in `[GROUP] help --help`, which prints the help of the group.
+pub fn help_of_help() -> Option<Option<OsString>> {
+    let mut words = env::args_os().skip(1).peekable();
+    let group = words.next_if(|word| word == "bag" || word == "catalog");
+    let is_help =
+        words.next()? == "help" && ["--help", "-h"].contains(&&*words.next()?.to_string_lossy());
+    is_help.then_some(group)
+}
+
 /// Refuses `audit`. Two commands compare files with the catalog, and only one reads them.
 ///
 /// # Errors
@@ -242,6 +251,21 @@ fn tip(option: &str) -> Option<String> {
         return Some(after_the_command(verb));
     }
     let command = words().next().unwrap_or_default();
+    if !begins_with_option
+        && !args::is_command(command.as_bytes())
+        && fs::symlink_metadata(&command).is_err()
+        && let Some(meant) = command.to_str().and_then(command_meant)
+    {
+        // Until now the word was a path, and the option one of `sum`.
+        return Some(format!("did you mean lanesum {meant}?"));
+    }
+    if let Some(group) = command.to_str().filter(|it| ["bag", "catalog"].contains(it))
+        && words().nth(1).is_some_and(|word| word.as_bytes().starts_with(b"-"))
+    {
+        let verb = words().skip(2).find(|word| args::is_verb(group, word.as_bytes()));
+        let verb = verb.unwrap_or_else(|| "VERB".into());
+        return Some(after_the_command(&format!("{group} {}", verb.display())));
+    }
     if option.starts_with("-r") || option == "--recursive" {
         match command.as_bytes() {
             b"accept" => {

@@ -184,6 +184,7 @@ pub fn of_bag(error: &BagError, folder: &Path) -> Option<String> {
         BagError::NoManifest => {
             "restore the manifest, or accept all files as they are: -a ALG --accept"
         }
+        BagError::NotUpdated(_) => "correct these problems first; --accept does not record them",
         BagError::Lost => "restore it from a backup, or accept the bag as it is: --accept",
         BagError::Doubtful => {
             "restore the files from a backup, or record all as they are: --accept"
@@ -411,7 +412,12 @@ pub fn tell(
     console: &mut Console,
 ) {
     let list = place.list.name();
-    for hint in not_found.hints(place, entries) {
+    let hints = not_found.hints(place, entries);
+    if hints.is_empty() && entries > 1 && not_found.count() == entries && place.folder().is_none() {
+        let words = format!("none of its {entries} files exists");
+        Problem::new(words, "--root DIR names the directory of the files").print(list, console);
+    }
+    for hint in hints {
         match hint {
             Hint::Told { folder, is_here, is_beside } => {
                 let folder = console.shown(OsStr::from_bytes(folder));

@@ -62,12 +62,11 @@ fn main() -> ExitCode {
     if let Err(hinted) = failure::refuse_audit() {
         return failure::fail(&hinted.into());
     }
-    let mut words = env::args_os();
-    if words.nth(1).is_some_and(|word| word == "help")
-        && words.next().is_some_and(|word| word == "--help" || word == "-h")
-    {
-        return Cli::try_parse_from(["lanesum", "--help"])
-            .map_or_else(failure::tell, |_| ExitCode::SUCCESS);
+    if let Some(group) = failure::help_of_help() {
+        return Cli::try_parse_from(
+            ["lanesum".into()].into_iter().chain(group).chain(["--help".into()]),
+        )
+        .map_or_else(failure::tell, |_| ExitCode::SUCCESS);
     }
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,

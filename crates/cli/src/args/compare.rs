@@ -51,7 +51,7 @@ pub struct Compare {
 
     /// Try this part size first when comparing ETags.
     ///
-    /// A value is a size, such as 16MiB, or an upload program, such as s5cmd, which means its
+    /// SIZE is, for example, 16MiB. CLIENT is an upload program, for example s5cmd, and means its
     /// default part size. `lanesum etag --help` lists the programs.
     #[arg(
         long,

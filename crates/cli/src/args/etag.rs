@@ -16,12 +16,12 @@ pub struct Etag {
     /// s3cmd, MB means MiB. S3 allows parts of 5MiB to 5GiB.
     ///
     /// CLIENT is an upload program, and means its default part size: 8MiB for aws-cli and boto3,
-    /// 5MiB for rclone, 50MiB for s5cmd, 15MiB for s3cmd, 16MiB for mc. aws-cli, boto3 and mc split
-    /// files of at least one part size, rclone files of at least 200MiB. If a file would need more
+    /// 5MiB for rclone, 50MiB for s5cmd, 15MiB for s3cmd, 16MiB for mc. If a file would need more
     /// than 10,000 parts, clients use larger parts, but s3cmd fails.
     ///
-    /// A file that is not split has a plain MD5 as its ETag. But aws-cli uploads a file of
-    /// exactly 8MiB as a list of one part, so its ETag ends with -1.
+    /// Clients do not split small files. rclone splits files of at least 200MiB. aws-cli, boto3 and
+    /// mc split files of at least one part: a file of exactly 8MiB becomes a list of one part, and
+    /// its ETag ends with -1.
     #[arg(
         short,
         long,

@@ -45,8 +45,7 @@ Other:
   help      Print the help of a command
 
 `lanesum PATH` is short for `lanesum sum PATH` and has the same options. If PATH
-is also the name of a command, write ./PATH.
-`lanesum --version` prints the version.{after-help}";
+is also the name of a command, write ./PATH.{after-help}";
 
 /// Joins examples and exit codes.
 macro_rules! help {
@@ -60,6 +59,18 @@ macro_rules! exit_codes {
         concat!("Exit codes:\n  0  ", $good, "\n  1  ", $bad, "\n  2  wrong usage\n")
     };
 }
+
+pub const EXAMPLES: &str = help!(
+    "  lanesum -o MD5SUMS ~/photos
+  lanesum check --quiet MD5SUMS
+  lanesum add ~/photos && lanesum nightly
+",
+    concat!(
+        exit_codes!("success", "a problem: a file differs, or could not be read"),
+        "Catalog commands also use 3 and 4: see `lanesum catalog --help`.
+An interrupted run ends with its signal: a shell shows 130 after Ctrl-C.\n"
+    )
+);
 
 pub const SUM: &str = help!(
     "  lanesum -o MD5SUMS ~/photos

@@ -207,7 +207,7 @@ fn incomplete_bag_is_refused() {
     fs::remove_file(folder.path("b/fetch.txt")).unwrap();
     folder.write("b/manifest-md5.txt", "nonsense\n");
     let run = folder.run("bag update b");
-    let words = "lanesum: b: cannot be updated; nothing was changed\n";
+    let words = NOT_UPDATED;
     assert_eq!(text(&run.stderr), words);
     assert!(text(&run.stdout).contains("line 1: not `DIGEST  NAME`"), "{}", text(&run.stdout));
     assert_eq!(
@@ -215,6 +215,9 @@ fn incomplete_bag_is_refused() {
         (Some(1), "nonsense\n".into())
     );
 }
+
+const NOT_UPDATED: &str = "lanesum: b: cannot be updated; nothing was changed\n\
+     hint: correct these problems first; --accept does not record them\n";
 
 /// What is written is UTF-8, and holds what was understood.
 #[test]
@@ -224,7 +227,7 @@ fn unsupported_tag_files_are_refused() {
     folder.write("b/bag-info.txt", format!("{info}no element\n"));
     let line = info.lines().count() + 1;
     let told = format!("b/bag-info.txt: line {line}: not `LABEL: VALUE`\n");
-    let words = "lanesum: b: cannot be updated; nothing was changed\n";
+    let words = NOT_UPDATED;
     expect(&folder.run("bag update --accept b"), 1, told, words);
     folder.write("b/bag-info.txt", info);
     let words = "tag files are not in UTF-8";
@@ -306,7 +309,7 @@ fn links_are_refused() {
     let folder = bag("-a md5");
     folder.link("a", "b/data/link");
     let refused = |name: &str, words: &str| {
-        let stderr = "lanesum: b: cannot be updated; nothing was changed\n";
+        let stderr = NOT_UPDATED;
         expect(&folder.run("bag update b"), 1, format!("b/{name}: {words}\n"), stderr);
     };
     let words = "a link, which a bag cannot hold; replace it by its target, or remove it";

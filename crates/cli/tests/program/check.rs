@@ -82,7 +82,7 @@ fn status_prints_no_verdict() {
 }
 
 #[test]
-fn warn_names_the_lines() {
+fn warn_names_each_line_once() {
     let folder = folder();
     let stdout = "good: OK\nbad: FAILED\ngone: FAILED open or read\n";
     let warning = "lanesum: list: line 4: not a checksum line\n";
@@ -90,6 +90,7 @@ fn warn_names_the_lines() {
         let run = folder.run(&format!("check {option} list"));
         let stderr = text(&run.stderr);
         assert!(stderr.starts_with(&[GONE, warning].concat()), "{stderr}");
+        assert_eq!(stderr.matches("a checksum line").count(), 1, "{stderr}");
         assert_eq!((run.status.code(), text(&run.stdout).as_str()), (Some(1), stdout));
     }
 }
@@ -387,7 +388,8 @@ fn files_next_to_their_list_give_a_hint() {
     expect_check(folder.run("check iso/SUMS"), 1, verdicts, &[&gone, remedy].concat());
     expect_check(folder.run("check --root iso iso/SUMS"), 0, "a: OK\nb: OK\n", "");
     fs::remove_file(folder.path("iso/a")).unwrap();
-    expect_check(folder.run("check iso/SUMS"), 1, verdicts, &gone);
+    let elsewhere = "lanesum: iso/SUMS: none of its 2 files exists\nhint: --root DIR names the directory of the files\n";
+    expect_check(folder.run("check iso/SUMS"), 1, verdicts, &[&gone, elsewhere].concat());
 
     // The remedy is no option.
     let folder = Folder::of(&["-iso/a"]);

@@ -115,9 +115,7 @@ fn lines_without_a_key_prove_nothing() {
     let told = "lanesum: list: 1 line is not a checksum line for this key\nhint: --warn shows it\n";
     expect(&folder.run("check --key-file key list"), 1, "t/a: OK\n", told);
     let which = "lanesum: list: line 2: not a checksum line for this key\n";
-    let run = folder.run("check --warn --key-file key list");
-    let told = "lanesum: list: 1 line is not a checksum line for this key\n";
-    expect(&run, 1, "t/a: OK\n", [which, told].concat());
+    expect(&folder.run("check --warn --key-file key list"), 1, "t/a: OK\n", which);
     folder.write("list", forged);
     let none = "lanesum: list: no checksum lines for this key\nhint: if its digests were made without a key: leave out --key-file\n";
     expect(&folder.run("check --key-file key list"), 1, "", none);

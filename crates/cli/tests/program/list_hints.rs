@@ -26,6 +26,21 @@ fn case_of_names_is_told() {
 }
 
 #[test]
+fn list_for_another_directory_gives_a_hint() {
+    let folder = Folder::new();
+    folder.write("d/a", "a");
+    folder.write("d/b", "b");
+    folder.write("l", line("a", "a") + &line("b", "b"));
+    let words = "lanesum: l: none of its 2 files exists\n\
+                 hint: --root DIR names the directory of the files\n";
+    assert!(text(&folder.run("check l").stderr).contains(words));
+    assert_eq!(folder.run("check --root d l").status.code(), Some(0));
+    // One of them is here.
+    folder.write("a", "a");
+    assert!(!text(&folder.run("check l").stderr).contains("hint"));
+}
+
+#[test]
 fn digest_and_blanks_have_no_name() {
     let folder = Folder::new();
     folder.write("f", "abc");

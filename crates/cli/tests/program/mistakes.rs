@@ -96,6 +96,7 @@ fn misspelt_subcommand_gives_a_tip() {
         ("bag verify a", "bag validate"),
         ("bag udpate a", "bag update"),
         ("catalog chekc", "catalog check"),
+        ("verfy --catalog c.db", "verify"),
     ] {
         let run = folder.run(args);
         let told = text(&run.stderr);
@@ -208,6 +209,9 @@ fn option_in_the_wrong_place_gives_a_tip() {
         ("report --format csv", "--csv, --json or --html: ... >FILE"),
         ("sum -q a", "there is nothing to silence: leave it out"),
         ("sum -v a", "all messages are always printed: leave it out"),
+        ("catalog --catalog c.db check", "options follow the command: lanesum catalog check ..."),
+        ("bag --fast validate b", "options follow the command: lanesum bag validate ..."),
+        ("catalog --catalog c.db", "options follow the command: lanesum catalog VERB ..."),
     ] {
         let run = folder.run(args);
         assert_eq!((run.status.code(), &*run.stdout), (Some(2), &b""[..]), "{args}");
@@ -238,6 +242,11 @@ fn help_is_found_wherever_it_is_asked_for() {
     for args in ["help --help", "help -h"] {
         let run = folder.run(args);
         assert_eq!((run.status.code(), &run.stdout), (Some(0), &folder.run("--help").stdout));
+    }
+    for group in ["bag", "catalog"] {
+        let run = folder.run(&format!("{group} help --help"));
+        let help = folder.run(&format!("{group} --help")).stdout;
+        assert_eq!((run.status.code(), run.stdout), (Some(0), help));
     }
     for command in ["add", "check", "sum"] {
         let told = format!("help: no such file\nhint: lanesum help {command}");

@@ -15,7 +15,7 @@ macro_rules! exit_codes {
   2  could not run: wrong usage, no catalog, or the catalog is in use
   3  incomplete: some files that should be checked were not
   4  the catalog itself is damaged, or the file is not a catalog
-If several apply, 4 counts before 1, 1 before 3, and 3 before 2.
+If several apply, the code is the first of these: 4, 1, 3, 2.
 "
     };
 }

@@ -62,11 +62,10 @@ pub enum CatalogCommand {
     Verify(Verify),
     /// Verify the files that are due.
     ///
-    /// Each file is due once per period (`--every` of `add` or `limit`), and the due times are
-    /// spread over the period. A scrub reads at most the bytes of one day: with a period of
-    /// 90 days, one 90th of all bytes.
-    /// It runs at low priority. With --percent, --older-than or --bad, it reads
-    /// the selected files instead.
+    /// Each file is due once per period, which `--every` of `add` or `limit` sets. The due times
+    /// are spread over the period: with 90 days, about one 90th of all bytes is due each day. A
+    /// scrub runs at low priority. With --percent, --older-than or --bad, it reads the selected
+    /// files instead.
     #[command(after_help = help::SCRUB)]
     Scrub(Scrub),
     /// Update and scrub, and print only problems (for cron).
@@ -100,16 +99,15 @@ pub enum CatalogCommand {
     /// Show the state of each directory, and what to do.
     ///
     /// `status` prints stored results and reads no files. It shows a verdict, a table with a line
-    /// for each directory, and for each problem the commands that help. A line such as
-    /// `1 unchecked (permission)` shows the reason of a problem in parentheses.
+    /// for each directory, and for each problem the commands that help. A line about a problem ends
+    /// with its reason, as in `unchecked /srv/a (permission)`.
     #[command(after_help = help::STATUS)]
     Status(Status),
     /// List problems, or all files with their digests.
     ///
-    /// By default, `report` prints text for a mail to standard output. Its first line is the
-    /// subject. Each damaged, missing or unchecked file follows with its recorded digest. --csv,
-    /// --json and --html write a fixity report: every file with its digest and its last
-    /// verification.
+    /// By default, `report` prints the text of a mail. The first line can be its subject. Each
+    /// damaged, missing or unchecked file follows with its recorded digest. --csv, --json and
+    /// --html print a fixity report: every file with its digest and its last verification.
     #[command(after_help = help::REPORT)]
     Report(Report),
     /// Record files as they are now, even damaged ones.
