@@ -75,8 +75,8 @@ pub enum Command {
     /// md5, and RHash (--bsd or --sfv). It also reads SFV, CSV, JSON, BagIt manifests and the
     /// output of S3 tools. docs/formats.md describes them all.
     ///
-    /// A line of an unknown algorithm is a failure. A list without any checksum line is a failure,
-    /// too.
+    /// A line of an unknown algorithm is a failure. If a list has lines, but no checksum line, this
+    /// is a failure, too.
     ///
     /// `lanesum verify` verifies files that are in the catalog.
     #[command(after_help = help::CHECK, override_usage = help::CHECK_USAGE)]
@@ -214,7 +214,7 @@ pub struct Sum {
 
     /// Write each digest beside its file, as NAME.md5.
     ///
-    /// Side files are lines of md5sum. A file that has a side file is skipped: it is not read, and
+    /// A side file is a line as md5sum writes it. A file that has a side file is skipped: it is not read, and
     /// its side file stays unchanged. `lanesum check --side-files DIR` checks them.
     #[arg(
         long,

@@ -34,7 +34,7 @@ pub struct Convert {
     #[arg(long, value_name = "NAME")]
     pub name: Option<OsString>,
 
-    /// Read lines that name no algorithm as this algorithm.
+    /// Read untagged lines (`DIGEST  NAME`) as this algorithm.
     ///
     /// `lanesum check --help` says which algorithms need it.
     #[arg(short, long, value_name = "ALG", value_parser = algorithms(), ignore_case = true)]

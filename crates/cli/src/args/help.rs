@@ -219,7 +219,7 @@ pub fn algorithms_in_full() -> String {
 }
 
 /// The short help of the algorithm of untagged lines.
-pub const UNTAGGED: &str = "Read lines that name no algorithm as this algorithm";
+pub const UNTAGGED: &str = "Read untagged lines (`DIGEST  NAME`) as this algorithm";
 
 /// Returns the long help of the algorithm of untagged lines: when it is needed.
 pub fn untagged_in_full() -> String {

@@ -44,8 +44,9 @@ pub enum CatalogCommand {
     Add(Add),
     /// Compare names, sizes and times with the catalog.
     ///
-    /// `scan` reads no contents, so it finds no damage. It lists missing, moved and new files, and
-    /// files whose size or time changed. It records no new content.
+    /// `scan` reads no contents, so it finds no new damage. It lists missing, moved and new files,
+    /// files whose size or time changed, and damaged files of earlier runs. It records no new
+    /// content.
     #[command(after_help = help::SCAN)]
     Scan(Scan),
     /// Record edited, moved and new files (never damaged ones).

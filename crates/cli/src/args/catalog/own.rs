@@ -39,7 +39,7 @@ pub enum CatalogVerb {
     },
     /// Record the digests of checksum lists.
     ///
-    /// The command reads every list that `lanesum check` reads, then the listed files. A file with
+    /// The command accepts the lists of `lanesum check`, and reads the listed files. A file with
     /// the listed content is recorded. A file with different content is recorded as damaged, with
     /// the digests of the list. If a record has different digests than the list, it stays unchanged
     /// unless --replace is given. An invalid list line ends the command before anything is
@@ -102,7 +102,7 @@ pub struct ImportArgs {
     #[arg(long, value_name = "FORMAT", value_parser = formats(|_| true), ignore_case = true)]
     pub from: Option<Kind>,
 
-    /// Read lines that do not name their algorithm as this one.
+    /// Read untagged lines (`DIGEST  NAME`) as this algorithm.
     #[arg(short, long, value_name = "ALG", value_parser = algorithms(), ignore_case = true)]
     pub algorithm: Option<Algorithm>,
 

@@ -49,9 +49,9 @@ pub struct Serve {
 pub struct Page {
     /// Show a web page of the catalog at this address.
     ///
-    /// Without this option there is no page. A port alone means localhost, and --listen alone means
-    /// 127.0.0.1:8417. The daemon prints a code to log
-    /// in with, which is valid once. The page has no TLS.
+    /// Without --listen and --socket there is no page. A port alone means localhost, and --listen
+    /// alone means 127.0.0.1:8417. The daemon prints a code to log in with, which is valid once.
+    /// The page has no TLS.
     #[arg(
         long,
         value_name = "ADDRESS",
