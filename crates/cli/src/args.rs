@@ -214,8 +214,8 @@ pub struct Sum {
 
     /// Write each digest beside its file, as NAME.md5.
     ///
-    /// A side file is a line as md5sum writes it. A file that has a side file is skipped: it is not read, and
-    /// its side file stays unchanged. `lanesum check --side-files DIR` checks them.
+    /// A side file is a line as md5sum writes it. A file that has a side file is skipped: it is not
+    /// read, and its side file stays unchanged. `lanesum check --side-files DIR` checks them.
     #[arg(
         long,
         conflicts_with_all = ["output", "format", "tag", "untagged", "base64", "zero"]

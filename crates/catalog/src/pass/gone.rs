@@ -401,11 +401,10 @@ impl Pass<'_> {
                 self.report_blind(at, Blind { path, reason, error, files: 0 });
                 continue;
             }
-            let finding = Finding::new(Class::New, None, path.clone());
-            let (class, file) = (Class::New, 0);
+            let (class, file, below) = (Class::New, 0, path.clone());
             let row = PendingRow { class, reason: None, path, file, stat, files: 1, error: None };
             self.roots[at].pending.push(row);
-            self.report(at, finding, false);
+            self.report(at, Finding::new(class, None, below), false);
         }
         Ok(())
     }

@@ -160,10 +160,10 @@ fn unreadable_new_files_are_problems_until_an_update_reads_them() {
     obey_modes();
     let folder = Folder::new();
     ["d/ok", "d/no", "d/sub/a"].iter().for_each(|path| write_old(&folder, path, path));
-    let set_mode = |name, mode| {
+    let set_mode = |name: &str, mode| {
         fs::set_permissions(folder.path(name), fs::Permissions::from_mode(mode)).unwrap();
     };
-    (set_mode("d/no", 0), set_mode("d/sub", 0));
+    ["d/no", "d/sub"].iter().for_each(|name| set_mode(name, 0));
     for verb in ["add d", "verify", "scan", "scrub", "nightly"] {
         let printed = expect(&folder, verb, 3, &["unchecked", "d/no (permission", "d/sub/"]);
         assert!(!printed.contains("new "), "{verb}: {printed}");
@@ -173,7 +173,7 @@ fn unreadable_new_files_are_problems_until_an_update_reads_them() {
         assert_eq!((cells[1], cells[4], cells[5]), ("1", "1", "2"), "{verb}: {row}");
         expect(&folder, "status --nagios", 1, &["2 unchecked; 1 ok", "unchecked=2;0"]);
     }
-    (set_mode("d/no", 0o600), set_mode("d/sub", 0o700));
+    ["d/no", "d/sub"].iter().for_each(|name| set_mode(name, 0o700));
     expect(&folder, "update", 0, &["2 new"]);
     expect(&folder, "status", 0, &["3 files ok"]);
 }
