@@ -75,8 +75,8 @@ pub trait Word64: Copy + Sealed {
     #[must_use]
     fn shift_right(self, count: u32) -> Self;
 
-    /// Returns the lanes from the second on, followed by the first of `next`. For kernels whose lanes
-    /// are adjacent words of one input.
+    /// Returns the lanes from the second on, followed by the first of `next`. For kernels whose
+    /// lanes are adjacent words of one input.
     #[must_use]
     #[inline(always)]
     fn shift_in(self, next: Self) -> Self {
