@@ -235,6 +235,7 @@ fuzz:
 # 5 GiB in /dev/shm. Simulated disks need root, and 35 minutes more.
 # `make bench OPTIONS='--rounds 1 --scale 100'` tries it out in three.
 bench: build
+	mkdir -p bench/report && cp -R docs/hardware bench/report
 	$(CARGO) run --locked --release -p lanesum-bench -- all bench/report -- $(OPTIONS)
 
 # Installs what the bench compares with: Debian packages (some 1.5 GB with all of Haskell, Java and

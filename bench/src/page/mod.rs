@@ -2,7 +2,9 @@
 //!
 //! A run leaves there `bench.csv`, with all rows, and for each scenario `SCENARIO.txt`, what it
 //! printed: its first lines tell of the machine, of versions, and of what was skipped and why.
+//! Figures of other machines may lie in `hardware`.
 
+mod hardware;
 mod plots;
 mod rows;
 mod svg;
@@ -38,7 +40,7 @@ pub fn make(folder: &Path) -> Result<()> {
         .into_iter()
         .map(|name| Section::new(name, &rows, folder))
         .collect();
-    write(&folder.join("index.html"), &html(&sections))
+    write(&folder.join("index.html"), &html(&sections, &hardware::section(folder)?))
 }
 
 /// Draws the plots with these names from the rows in `folder` into files `NAME.svg` of `into`.
@@ -233,7 +235,7 @@ faster than the baseline, which is the first row of its case. Cycles are counted
 chain of dependent operations showed in that round. Noise is the time of the slowest run but one tenth, \
 less that of the fastest, by the median.";
 
-fn html(sections: &[Section<'_>]) -> String {
+fn html(sections: &[Section<'_>], hardware: &str) -> String {
     let machine = sections.iter().find(|section| !section.machine.is_empty());
     let machine = machine.map_or(String::new(), |section| pre(&section.machine));
     let links = sections.iter().map(|section| format!("<a href=\"#{0}\">{0}</a>", section.name));
@@ -243,7 +245,7 @@ fn html(sections: &[Section<'_>]) -> String {
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width\">\n<title>lanesum: the bench</title>\n\
          <style>{STYLE}</style>\n</head>\n<body>\n<h1>lanesum: the bench</h1>\n<p>{INTRODUCTION}</p>\n\
-         {machine}<nav>{links}</nav>\n{body}</body>\n</html>\n"
+         {machine}<nav>{links}</nav>\n{body}{hardware}</body>\n</html>\n"
     )
 }
 

@@ -479,6 +479,12 @@ pub struct Speed {
     /// disk.
     #[arg(value_name = "PATH", value_hint = ValueHint::AnyPath)]
     pub paths: Vec<PathBuf>,
+
+    /// Print the speed of algorithms as one JSON object.
+    ///
+    /// It also names the model of the CPU. docs/hardware.md says where to send it.
+    #[arg(long, conflicts_with = "paths")]
+    pub json: bool,
 }
 
 /// When to show something.

@@ -80,10 +80,10 @@ fn main() -> ExitCode {
         Cli { command: Some(Command::Convert(convert)), .. } => convert::run(&convert),
         Cli { command: Some(Command::Etag(args)), .. } => etag::run(args),
         Cli { command: Some(Command::OnCatalog(command)), .. } => catalog::run(&command),
-        Cli { command: Some(Command::Speed(Speed { paths })), .. } if !paths.is_empty() => {
+        Cli { command: Some(Command::Speed(Speed { paths, .. })), .. } if !paths.is_empty() => {
             storage::run(&paths)
         }
-        Cli { command: Some(Command::Speed(_)), .. } => speed::run(),
+        Cli { command: Some(Command::Speed(Speed { json, .. })), .. } => speed::run(json),
         Cli { command: Some(Command::Sum(sum)), .. } => sum::run(sum),
         Cli { command: None, sum, .. } => match failure::refuse_late_command(&sum.paths) {
             Ok(()) => sum::run(sum),

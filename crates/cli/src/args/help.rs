@@ -126,6 +126,7 @@ pub const ETAG: &str = help!(
 
 pub const SPEED: &str = help!(
     "  lanesum speed
+  lanesum speed --json > my-cpu.json
   lanesum speed /srv/photos
 ",
     exit_codes!("success", "a file could not be read")
