@@ -76,7 +76,7 @@ test-aarch64:
 	then echo 'aarch64 not checked: blake3 needs a compiler for it, aarch64-linux-gnu-gcc'; \
 	else $(CARGO) clippy --locked --target $(AARCH64) -p lanesum-lanes -p lanesum-blockhash -p lanesum-md5 -p lanesum-sha1 \
 		-p lanesum-sha1 -p lanesum-sha2 -p lanesum-siphash \
-		-p lanesum-table -p lanesum-list -p lanesum-checksum -p lanesum-bag -p lanesum-catalog -p lanesum-web -p lanesum \
+		-p lanesum-table -p lanesum-list -p lanesum-checksum -p lanesum-bag -p lanesum-catalog -p lanesum \
 		--all-features -- -D warnings; fi
 
 # That the oldest compiler that Cargo.toml names builds all but the tests.

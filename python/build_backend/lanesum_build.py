@@ -30,7 +30,7 @@ _CHECKOUT = Path(__file__).resolve().parent.parent.parent
 _SMALL = (
     *("axum", "axum-core", "clap", "clap_builder", "clap_complete", "clap_mangen", "console", "futures-util"),
     *("http", "hyper", "hyper-util", "indicatif", "jiff", "lanesum", "lanesum-bag", "lanesum-catalog", "lanesum-events"),
-    *("lanesum-web", "rusqlite", "serde_json", "tempfile", "tinyvec", "tokio", "unicode-normalization"),
+    *("rusqlite", "serde_json", "tempfile", "tinyvec", "tokio", "unicode-normalization"),
 )
 
 

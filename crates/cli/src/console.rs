@@ -174,7 +174,7 @@ pub fn shown(name: impl AsRef<OsStr>) -> String {
 
 /// Returns the locale of this process.
 pub fn locale_of_process() -> Locale {
-    if names_a_locale(env::var_os) && lanesum_startup::locale_is_utf8() {
+    if names_a_locale(env::var_os) && crate::startup::locale_is_utf8() {
         Locale::Utf8
     } else {
         Locale::C

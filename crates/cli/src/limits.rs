@@ -25,7 +25,7 @@ const ENOUGH: u64 = 12 * MIB;
 /// Called once, before there is a second thread.
 pub fn prepare() {
     if is_limited(Resource::As) || is_limited(Resource::Data) {
-        lanesum_startup::keep_one_arena();
+        crate::startup::keep_one_arena();
     }
 }
 

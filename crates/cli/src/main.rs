@@ -1,6 +1,6 @@
 //! The program `lanesum`: arguments, output, progress and exit codes around `lanesum-checksum`.
 
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 mod args;
 mod bag;
@@ -26,10 +26,13 @@ mod progress;
 mod quote;
 mod signals;
 mod speed;
+mod startup;
 mod stdin;
 mod storage;
 mod streams;
 mod sum;
+#[cfg(feature = "page")]
+mod web;
 
 use std::env;
 use std::ffi::OsStr;
@@ -41,7 +44,7 @@ use clap::Parser as _;
 use args::{Cli, Command, Speed};
 
 fn main() -> ExitCode {
-    lanesum_startup::keep_closed_streams_closed();
+    startup::keep_closed_streams_closed();
     limits::prepare();
     let mut words = env::args_os();
     let program = words.next().unwrap_or_default();

@@ -4,7 +4,7 @@
 use std::fs::File;
 use std::io::{self, Write};
 
-use lanesum_startup::sigpipe_was_ignored;
+use crate::startup::sigpipe_was_ignored;
 use rustix::fd::{AsFd, BorrowedFd};
 use signal_hook::consts::SIGPIPE;
 use signal_hook::low_level::emulate_default_handler;

@@ -14,7 +14,7 @@ use quote::ToTokens;
 use syn::spanned::Spanned;
 use syn::{Attribute, Fields, ImplItem, Item, Meta, TraitItem, Type, UseTree, Visibility};
 
-const CRATES: [&str; 14] = [
+const CRATES: [&str; 12] = [
     "bag",
     "blockhash",
     "catalog",
@@ -26,9 +26,7 @@ const CRATES: [&str; 14] = [
     "sha1",
     "sha2",
     "siphash",
-    "startup",
     "table",
-    "web",
 ];
 
 #[test]

@@ -20,7 +20,7 @@ use crate::console::{Console, lock};
 /// # Errors
 /// Errors of the catalog, and wrong usage.
 pub fn run(args: &Nightly, console: &Arc<Mutex<Console>>) -> anyhow::Result<Code> {
-    lanesum_startup::give_way();
+    crate::startup::give_way();
     let runner = Runner::new(&args.reading, console);
     let mut catalog = place::open(&args.reading.place, "nightly")?;
     let targets = whole(runner.roots(&catalog, &args.directories)?);

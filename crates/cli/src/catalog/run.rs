@@ -79,7 +79,7 @@ pub fn verify(args: &Verify, console: &Arc<Mutex<Console>>) -> anyhow::Result<Co
 /// # Errors
 /// Errors of the catalog, and wrong usage.
 pub fn scrub(args: &Scrub, console: &Arc<Mutex<Console>>) -> anyhow::Result<Code> {
-    lanesum_startup::give_way();
+    crate::startup::give_way();
     let chosen = args.chosen();
     let runner = Runner { chosen: &chosen, ..Runner::new(&args.reading, console) };
     let mut catalog = place::open(&args.reading.place, "scrub")?;

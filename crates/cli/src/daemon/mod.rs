@@ -72,7 +72,7 @@ pub fn run(args: &Serve) -> anyhow::Result<ExitCode> {
     let (end, ended) = mpsc::channel();
     let commands = Commands::default();
     end_on_signals(&is_ending, end, &commands)?;
-    lanesum_startup::give_way();
+    crate::startup::give_way();
     let path = path(&args.place)?;
     require_directory(args.heartbeat_file.as_deref())?;
     #[cfg(feature = "page")]

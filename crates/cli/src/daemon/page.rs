@@ -7,8 +7,8 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
+use crate::web::{Daemon, Door, Endpoint, Reading, Settings};
 use lanesum_catalog::CatalogError;
-use lanesum_web::{Daemon, Door, Endpoint, Reading, Settings};
 
 use super::live::Live;
 use crate::args::Page;

@@ -18,8 +18,8 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use crate::quote::Locale;
+use crate::startup::Stream;
 use lanesum_checksum::engine::{self, Io};
-use lanesum_startup::Stream;
 
 use crate::args::{self, BACKEND_VARIABLE};
 use crate::console::{Console, fail_to_write, locale_of_process};
@@ -77,7 +77,7 @@ pub fn main(
     environment: Environment,
 ) -> ExitCode {
     // GNU's own, and there is nothing here that would have to be cleaned up.
-    lanesum_startup::restore_sigpipe();
+    crate::startup::restore_sigpipe();
     // Errors begin with the short name; usage and what getopt says with the one as called.
     let short_name = Path::new(program).file_name().unwrap_or(program);
     let mut console = match Console::new(short_name.as_bytes(), environment.locale) {
