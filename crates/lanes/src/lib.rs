@@ -45,9 +45,10 @@
 //! - `blocks.rs` and `words.rs`: the inputs of kernels.
 //! - `feed.rs` and `rows64.rs`: the order in which a kernel reads its blocks.
 //! - `sha.rs`: the SHA instructions.
+//! - `forks.rs`: notices a fork, for secrets that the child must not share.
 //!
 //! This is the only crate of lanesum with `unsafe` for SIMD. `x86_64/mod.rs`, `blocks.rs` and
-//! `feed.rs` state the safety conditions.
+//! `feed.rs` state the safety conditions. `forks.rs` has an `unsafe` call of the C library.
 
 #![cfg_attr(not(feature = "std"), no_std)]
 
@@ -55,6 +56,8 @@ mod backend;
 mod blocks;
 mod feed;
 mod fetch;
+#[cfg(feature = "std")]
+mod forks;
 mod kernel64;
 mod opaque;
 mod pieces;
@@ -73,6 +76,8 @@ pub use backend::{Backend, Kernel};
 pub use blocks::{BLOCK_LEN, Blocks, MAX_LANES};
 pub use feed::{BlockFeed, Compression, TURNS, compress};
 pub use fetch::fetch;
+#[cfg(feature = "std")]
+pub use forks::forks;
 pub use kernel64::Kernel64;
 pub use pieces::{Offset, Pieces};
 pub use portable::Pair;
