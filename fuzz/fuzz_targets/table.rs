@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 
-use lanesum_siphash::SipHash;
+use lanesum_siphash::SipHash13;
 use lanesum_table::FloodSafeMap;
 use libfuzzer_sys::fuzz_target;
 
@@ -50,7 +50,7 @@ impl<'a> Script<'a> {
 
 fuzz_target!(|bytes: &[u8]| {
     let mut script = Script(bytes);
-    let sip = SipHash::<1, 3>::from_words(script.word(), script.word());
+    let sip = SipHash13::from_words(script.word(), script.word());
     let mut map = FloodSafeMap::<Vec<u8>, u32>::with_hasher(sip);
     let mut model = HashMap::new();
     let mut step = 0;

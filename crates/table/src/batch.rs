@@ -26,7 +26,9 @@ use core::mem;
 use hashbrown::HashTable;
 
 use super::key::sealed::KeyBytes as _;
-use super::{FloodSafeMap, Key, TryReserveError, hash_entry, is};
+use lanesum_siphash::SipHash13;
+
+use super::{FloodSafeMap, Key, KeyedHash, TryReserveError, hash_entry, is};
 
 /// The number of keys that are looked up together. Callers may pass any number, which is split into
 /// batches.
@@ -43,7 +45,7 @@ struct Batch {
     candidates: [usize; BATCH],
 }
 
-impl<K: Key, V, const C: usize, const D: usize> FloodSafeMap<K, V, C, D> {
+impl<K: Key, V, S: KeyedHash> FloodSafeMap<K, V, S> {
     /// Hashes up to [`BATCH`] keys, and brings the memory for their look-up into the cache.
     #[inline]
     fn approach<'k, Q: Key + ?Sized + 'k>(&self, keys: impl Iterator<Item = &'k Q>) -> Batch {
@@ -87,7 +89,7 @@ impl<K: Key, V, const C: usize, const D: usize> FloodSafeMap<K, V, C, D> {
     /// let found: Vec<_> = squares.get_many(&[7, 100, 99]).collect();
     /// assert_eq!(found, [Some(&49), None, Some(&9801)]);
     /// ```
-    pub fn get_many<'m, 'k, Q, I>(&'m self, keys: I) -> GetMany<'m, K, V, I::IntoIter, C, D>
+    pub fn get_many<'m, 'k, Q, I>(&'m self, keys: I) -> GetMany<'m, K, V, I::IntoIter, S>
     where
         K: Borrow<Q>,
         Q: Key + ?Sized + 'k,
@@ -269,8 +271,8 @@ fn touch<B: AsRef<[u8]>>(keys: &[B]) {
 }
 
 /// An iterator over the values of many keys. Made by [`FloodSafeMap::get_many`].
-pub struct GetMany<'m, K, V, I, const C: usize = 1, const D: usize = 3> {
-    map: &'m FloodSafeMap<K, V, C, D>,
+pub struct GetMany<'m, K, V, I, S = SipHash13> {
+    map: &'m FloodSafeMap<K, V, S>,
     keys: Fuse<I>,
     /// The values of the current batch. Those from `next` to `len` are not returned yet.
     found: [Option<&'m V>; BATCH],
@@ -278,9 +280,10 @@ pub struct GetMany<'m, K, V, I, const C: usize = 1, const D: usize = 3> {
     len: usize,
 }
 
-impl<'m, 'k, K, V, Q, I, const C: usize, const D: usize> GetMany<'m, K, V, I, C, D>
+impl<'m, 'k, K, V, Q, I, S> GetMany<'m, K, V, I, S>
 where
     K: Key + Borrow<Q>,
+    S: KeyedHash,
     Q: Key + ?Sized + 'k,
     I: Iterator<Item = &'k Q>,
 {
@@ -301,9 +304,10 @@ where
     }
 }
 
-impl<'m, 'k, K, V, Q, I, const C: usize, const D: usize> Iterator for GetMany<'m, K, V, I, C, D>
+impl<'m, 'k, K, V, Q, I, S> Iterator for GetMany<'m, K, V, I, S>
 where
     K: Key + Borrow<Q>,
+    S: KeyedHash,
     Q: Key + ?Sized + 'k,
     I: Iterator<Item = &'k Q>,
 {
@@ -329,25 +333,32 @@ where
     }
 }
 
-impl<'k, K, V, Q, I, const C: usize, const D: usize> ExactSizeIterator
-    for GetMany<'_, K, V, I, C, D>
+impl<'k, K, V, Q, I, S> ExactSizeIterator for GetMany<'_, K, V, I, S>
 where
     K: Key + Borrow<Q>,
+    S: KeyedHash,
     Q: Key + ?Sized + 'k,
     I: ExactSizeIterator<Item = &'k Q>,
 {
 }
 
-impl<'k, K, V, Q, I, const C: usize, const D: usize> FusedIterator for GetMany<'_, K, V, I, C, D>
+impl<'k, K, V, Q, I, S> FusedIterator for GetMany<'_, K, V, I, S>
 where
     K: Key + Borrow<Q>,
+    S: KeyedHash,
     Q: Key + ?Sized + 'k,
     I: Iterator<Item = &'k Q>,
 {
 }
 
+impl<K, V, I: Clone, S> Clone for GetMany<'_, K, V, I, S> {
+    fn clone(&self) -> Self {
+        Self { keys: self.keys.clone(), ..*self }
+    }
+}
+
 /// Shows how many values of the current batch remain.
-impl<K, V, I, const C: usize, const D: usize> fmt::Debug for GetMany<'_, K, V, I, C, D> {
+impl<K, V, I, S> fmt::Debug for GetMany<'_, K, V, I, S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("GetMany").field("ready", &(self.len - self.next)).finish_non_exhaustive()
     }

@@ -19,7 +19,22 @@ pub struct Drain<'a, K, V>(hash_table::Drain<'a, (K, V)>);
 /// An iterator over the entries of a consumed map.
 pub struct IntoIter<K, V>(hash_table::IntoIter<(K, V)>);
 
-impl<K, V, const C: usize, const D: usize> FloodSafeMap<K, V, C, D> {
+/// An iterator over keys. Made by [`FloodSafeMap::keys`].
+pub struct Keys<'a, K, V>(Iter<'a, K, V>);
+
+/// An iterator over values. Made by [`FloodSafeMap::values`].
+pub struct Values<'a, K, V>(Iter<'a, K, V>);
+
+/// An iterator over values by mutable reference. Made by [`FloodSafeMap::values_mut`].
+pub struct ValuesMut<'a, K, V>(IterMut<'a, K, V>);
+
+/// An iterator over the keys of a consumed map. Made by [`FloodSafeMap::into_keys`].
+pub struct IntoKeys<K, V>(IntoIter<K, V>);
+
+/// An iterator over the values of a consumed map. Made by [`FloodSafeMap::into_values`].
+pub struct IntoValues<K, V>(IntoIter<K, V>);
+
+impl<K, V, S> FloodSafeMap<K, V, S> {
     /// Returns all entries, in unspecified order.
     #[must_use]
     pub fn iter(&self) -> Iter<'_, K, V> {
@@ -33,28 +48,33 @@ impl<K, V, const C: usize, const D: usize> FloodSafeMap<K, V, C, D> {
     }
 
     /// Returns all keys, in unspecified order.
-    pub fn keys(&self) -> impl ExactSizeIterator<Item = &K> + FusedIterator + Clone {
-        self.iter().map(|(key, _)| key)
+    #[must_use]
+    pub fn keys(&self) -> Keys<'_, K, V> {
+        Keys(self.iter())
     }
 
     /// Returns all values, in the order of [`keys`](Self::keys).
-    pub fn values(&self) -> impl ExactSizeIterator<Item = &V> + FusedIterator + Clone {
-        self.iter().map(|(_, value)| value)
+    #[must_use]
+    pub fn values(&self) -> Values<'_, K, V> {
+        Values(self.iter())
     }
 
     /// Returns all values by mutable reference.
-    pub fn values_mut(&mut self) -> impl ExactSizeIterator<Item = &mut V> + FusedIterator {
-        self.iter_mut().map(|(_, value)| value)
+    #[must_use]
+    pub fn values_mut(&mut self) -> ValuesMut<'_, K, V> {
+        ValuesMut(self.iter_mut())
     }
 
     /// Consumes the map and returns all keys.
-    pub fn into_keys(self) -> impl ExactSizeIterator<Item = K> + FusedIterator {
-        self.into_iter().map(|(key, _)| key)
+    #[must_use]
+    pub fn into_keys(self) -> IntoKeys<K, V> {
+        IntoKeys(self.into_iter())
     }
 
     /// Consumes the map and returns all values.
-    pub fn into_values(self) -> impl ExactSizeIterator<Item = V> + FusedIterator {
-        self.into_iter().map(|(_, value)| value)
+    #[must_use]
+    pub fn into_values(self) -> IntoValues<K, V> {
+        IntoValues(self.into_iter())
     }
 
     /// Removes all entries and keeps the allocated memory. Entries that the iterator does not
@@ -66,8 +86,8 @@ impl<K, V, const C: usize, const D: usize> FloodSafeMap<K, V, C, D> {
 
 /// Defines an iterator that maps the items of another one.
 macro_rules! iterator {
-    ($name:ident<$($lifetime:lifetime)?>, $item:ty, |$entry:pat_param| $made:expr) => {
-        impl<$($lifetime,)? K, V> Iterator for $name<$($lifetime,)? K, V> {
+    ($name:ident<$($lifetime:lifetime,)? $($type:ident),+>, $item:ty, |$entry:pat_param| $made:expr) => {
+        impl<$($lifetime,)? $($type),+> Iterator for $name<$($lifetime,)? $($type),+> {
             type Item = $item;
 
             #[inline]
@@ -84,29 +104,55 @@ macro_rules! iterator {
             }
         }
 
-        impl<$($lifetime,)? K, V> ExactSizeIterator for $name<$($lifetime,)? K, V> {}
-        impl<$($lifetime,)? K, V> FusedIterator for $name<$($lifetime,)? K, V> {}
+        impl<$($lifetime,)? $($type),+> ExactSizeIterator for $name<$($lifetime,)? $($type),+> {}
+        impl<$($lifetime,)? $($type),+> FusedIterator for $name<$($lifetime,)? $($type),+> {}
 
-        /// Shows how many entries remain.
-        impl<$($lifetime,)? K, V> fmt::Debug for $name<$($lifetime,)? K, V> {
+        /// Shows how many items remain.
+        impl<$($lifetime,)? $($type),+> fmt::Debug for $name<$($lifetime,)? $($type),+> {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.debug_struct(stringify!($name)).field("len", &self.len()).finish_non_exhaustive()
             }
         }
     };
 }
-iterator! { Iter<'a>, (&'a K, &'a V), |(key, value)| (key, value) }
-iterator! { IterMut<'a>, (&'a K, &'a mut V), |(key, value)| (&*key, value) }
-iterator! { Drain<'a>, (K, V), |entry| entry }
-iterator! { IntoIter<>, (K, V), |entry| entry }
+pub(super) use iterator;
 
-impl<K, V> Clone for Iter<'_, K, V> {
-    fn clone(&self) -> Self {
-        Self(self.0.clone())
-    }
+iterator! { Iter<'a, K, V>, (&'a K, &'a V), |(key, value)| (key, value) }
+iterator! { IterMut<'a, K, V>, (&'a K, &'a mut V), |(key, value)| (&*key, value) }
+iterator! { Drain<'a, K, V>, (K, V), |entry| entry }
+iterator! { IntoIter<K, V>, (K, V), |entry| entry }
+iterator! { Keys<'a, K, V>, &'a K, |(key, _)| key }
+iterator! { Values<'a, K, V>, &'a V, |(_, value)| value }
+iterator! { ValuesMut<'a, K, V>, &'a mut V, |(_, value)| value }
+iterator! { IntoKeys<K, V>, K, |(key, _)| key }
+iterator! { IntoValues<K, V>, V, |(_, value)| value }
+
+/// Makes iterators without items.
+macro_rules! empty {
+    ($($name:ty),+) => {
+        $(impl<K, V> Default for $name {
+            fn default() -> Self {
+                Self(Default::default())
+            }
+        })+
+    };
 }
+empty!(Iter<'_, K, V>, IterMut<'_, K, V>, IntoIter<K, V>, Keys<'_, K, V>, Values<'_, K, V>);
+empty!(ValuesMut<'_, K, V>, IntoKeys<K, V>, IntoValues<K, V>);
 
-impl<K, V, const C: usize, const D: usize> IntoIterator for FloodSafeMap<K, V, C, D> {
+/// Copies iterators, whatever their items are.
+macro_rules! copied {
+    ($($name:ty),+) => {
+        $(impl<K, V> Clone for $name {
+            fn clone(&self) -> Self {
+                Self(self.0.clone())
+            }
+        })+
+    };
+}
+copied!(Iter<'_, K, V>, Keys<'_, K, V>, Values<'_, K, V>);
+
+impl<K, V, S> IntoIterator for FloodSafeMap<K, V, S> {
     type Item = (K, V);
     type IntoIter = IntoIter<K, V>;
 
@@ -115,7 +161,7 @@ impl<K, V, const C: usize, const D: usize> IntoIterator for FloodSafeMap<K, V, C
     }
 }
 
-impl<'a, K, V, const C: usize, const D: usize> IntoIterator for &'a FloodSafeMap<K, V, C, D> {
+impl<'a, K, V, S> IntoIterator for &'a FloodSafeMap<K, V, S> {
     type Item = (&'a K, &'a V);
     type IntoIter = Iter<'a, K, V>;
 
@@ -124,7 +170,7 @@ impl<'a, K, V, const C: usize, const D: usize> IntoIterator for &'a FloodSafeMap
     }
 }
 
-impl<'a, K, V, const C: usize, const D: usize> IntoIterator for &'a mut FloodSafeMap<K, V, C, D> {
+impl<'a, K, V, S> IntoIterator for &'a mut FloodSafeMap<K, V, S> {
     type Item = (&'a K, &'a mut V);
     type IntoIter = IterMut<'a, K, V>;
 

@@ -9,7 +9,9 @@
 //! | one key | to look it up or insert it | the methods of the standard library's map, including [`entry`](FloodSafeMap::entry) |
 //! | your own key type | to use it in a table | an `impl` of [`Key`], with [`JoinedBytes`] for several parts |
 //! | no `std`, or reproducible hashes | a table with a given key | [`FloodSafeMap::with_hasher`] |
+//! | a key type of another crate | to use it in a table | [`ByHash`] |
 //! | a table | to store it | the feature `serde` |
+//! | a large table | to work on it with several threads | the feature `rayon` |
 //!
 //! An attacker who chooses the keys of a table with a known hash function can make all keys
 //! collide. Every operation then walks through all entries. This table hashes with SipHash under a
@@ -42,11 +44,14 @@ extern crate alloc;
 
 mod batch;
 mod entry;
+mod hasher;
 mod iter;
 mod key;
+#[cfg(feature = "rayon")]
+mod rayon;
 #[cfg(feature = "serde")]
 mod serde;
-mod set;
+pub mod set;
 mod traits;
 
 use core::borrow::Borrow;
@@ -56,12 +61,15 @@ use core::mem;
 use hashbrown::HashTable;
 use hashbrown::hash_table;
 
-use lanesum_siphash::SipHash;
+use lanesum_siphash::SipHash13;
 
 pub use batch::{BATCH, GetMany};
-pub use entry::{Entry, OccupiedEntry, VacantEntry};
-pub use iter::{Drain, IntoIter, Iter, IterMut};
-pub use key::{JoinedBytes, Key, KeyBytes};
+pub use entry::{Entry, EntryRef, OccupiedEntry, OccupiedError, VacantEntry, VacantEntryRef};
+pub use hasher::KeyedHash;
+pub use iter::{Drain, IntoIter, IntoKeys, IntoValues, Iter, IterMut, Keys, Values, ValuesMut};
+pub use key::{ByHash, Element, JoinedBytes, Key, KeyBytes};
+#[cfg(feature = "rayon")]
+pub use rayon::{IntoParIter, ParIter, ParIterMut, SetIntoParIter, SetParIter};
 pub use set::FloodSafeSet;
 
 /// Tests the examples in the README.
@@ -69,13 +77,15 @@ pub use set::FloodSafeSet;
 #[doc = include_str!("../README.md")]
 struct Readme;
 
-/// A hash map that hashes with SipHash-`C`-`D` under its own key.
+/// A hash map that hashes with SipHash under its own key.
 ///
 /// All methods behave as in [`std::collections::HashMap`]. The methods ending in `_many` do for
 /// each key what the method without this ending does for one. See the [crate].
-pub struct FloodSafeMap<K, V, const C: usize = 1, const D: usize = 3> {
+///
+/// `S` is the hash function with its key, usually SipHash-1-3; see [`KeyedHash`].
+pub struct FloodSafeMap<K, V, S = SipHash13> {
     table: HashTable<(K, V)>,
-    sip: SipHash<C, D>,
+    sip: S,
 }
 
 #[cfg(feature = "std")]
@@ -83,7 +93,7 @@ impl<K, V> FloodSafeMap<K, V> {
     /// Makes an empty map with a random key. It allocates no memory until the first insertion.
     ///
     /// # Panics
-    /// Panics in the same cases as [`SipHash::random`].
+    /// Panics in the same cases as [`SipHash13::random`](lanesum_siphash::SipHash::random).
     #[must_use]
     pub fn new() -> Self {
         Self::with_capacity(0)
@@ -92,15 +102,15 @@ impl<K, V> FloodSafeMap<K, V> {
     /// Makes an empty map with a random key and room for `capacity` entries.
     ///
     /// # Panics
-    /// Panics in the same cases as [`SipHash::random`], and if memory cannot hold that many
+    /// Panics in the same cases as [`SipHash13::random`](lanesum_siphash::SipHash::random), and if memory cannot hold that many
     /// entries.
     #[must_use]
     pub fn with_capacity(capacity: usize) -> Self {
-        Self::with_capacity_and_hasher(capacity, SipHash::random())
+        Self::with_capacity_and_hasher(capacity, SipHash13::random())
     }
 }
 
-impl<K, V, const C: usize, const D: usize> FloodSafeMap<K, V, C, D> {
+impl<K, V, S> FloodSafeMap<K, V, S> {
     /// Makes an empty map with the given key. It is safe from flooding as long as the key is
     /// secret.
     ///
@@ -113,7 +123,7 @@ impl<K, V, const C: usize, const D: usize> FloodSafeMap<K, V, C, D> {
     /// assert_eq!(map.insert(7_u64, "seven"), None);
     /// ```
     #[must_use]
-    pub const fn with_hasher(sip: SipHash<C, D>) -> Self {
+    pub const fn with_hasher(sip: S) -> Self {
         Self { table: HashTable::new(), sip }
     }
 
@@ -122,13 +132,13 @@ impl<K, V, const C: usize, const D: usize> FloodSafeMap<K, V, C, D> {
     /// # Panics
     /// Panics if memory cannot hold that many entries.
     #[must_use]
-    pub fn with_capacity_and_hasher(capacity: usize, sip: SipHash<C, D>) -> Self {
+    pub fn with_capacity_and_hasher(capacity: usize, sip: S) -> Self {
         Self { table: HashTable::with_capacity(capacity), sip }
     }
 
     /// Returns the function that hashes the keys.
     #[must_use]
-    pub const fn hasher(&self) -> &SipHash<C, D> {
+    pub const fn hasher(&self) -> &S {
         &self.sip
     }
 
@@ -190,7 +200,7 @@ impl fmt::Display for TryReserveError {
 
 impl core::error::Error for TryReserveError {}
 
-impl<K: Key, V, const C: usize, const D: usize> FloodSafeMap<K, V, C, D> {
+impl<K: Key, V, S: KeyedHash> FloodSafeMap<K, V, S> {
     /// Returns the hash of a key.
     #[inline]
     fn hash<Q: Key + ?Sized>(&self, key: &Q) -> u64 {
@@ -293,6 +303,74 @@ impl<K: Key, V, const C: usize, const D: usize> FloodSafeMap<K, V, C, D> {
         }
     }
 
+    /// Returns the place of a key, and copies the key only if the entry is inserted.
+    ///
+    /// ```
+    /// use lanesum_table::FloodSafeMap;
+    ///
+    /// let mut counts: FloodSafeMap<String, u32> = FloodSafeMap::new();
+    /// for word in ["lane", "sum", "lane"] {
+    ///     *counts.entry_ref(word).or_default() += 1; // two strings are allocated
+    /// }
+    /// assert_eq!(counts["lane"], 2);
+    /// ```
+    #[inline]
+    pub fn entry_ref<'b, Q>(&mut self, key: &'b Q) -> EntryRef<'_, 'b, K, Q, V>
+    where
+        K: Borrow<Q>,
+        Q: Key + ?Sized,
+    {
+        self.make_room();
+        let (hash, sip) = (self.hash(key), self.sip);
+        match self.table.entry(hash, is(key), |entry| hash_entry(&sip, entry)) {
+            hash_table::Entry::Occupied(place) => EntryRef::Occupied(OccupiedEntry::new(place)),
+            hash_table::Entry::Vacant(place) => EntryRef::Vacant(VacantEntryRef::new(key, place)),
+        }
+    }
+
+    /// Inserts a new key with a value, and returns the value by mutable reference.
+    ///
+    /// ```
+    /// use lanesum_table::FloodSafeMap;
+    ///
+    /// let mut map = FloodSafeMap::from([("lane", 1)]);
+    /// let error = map.try_insert("lane", 2).unwrap_err();
+    /// assert_eq!((error.entry.get(), error.value), (&1, 2));
+    /// ```
+    ///
+    /// # Errors
+    /// Fails if the map contains the key. The error has its entry and the value.
+    pub fn try_insert(&mut self, key: K, value: V) -> Result<&mut V, OccupiedError<'_, K, V>> {
+        match self.entry(key) {
+            Entry::Occupied(entry) => Err(OccupiedError { entry, value }),
+            Entry::Vacant(entry) => Ok(entry.insert(value)),
+        }
+    }
+
+    /// Returns the values of several keys by mutable reference.
+    ///
+    /// ```
+    /// use lanesum_table::FloodSafeMap;
+    ///
+    /// let mut map = FloodSafeMap::from([("a", 1), ("b", 2)]);
+    /// if let [Some(a), Some(b)] = map.get_disjoint_mut(["a", "b"]) {
+    ///     std::mem::swap(a, b);
+    /// }
+    /// assert_eq!((map["a"], map["b"]), (2, 1));
+    /// ```
+    ///
+    /// # Panics
+    /// Panics if two of the keys are equal and the map contains them.
+    pub fn get_disjoint_mut<Q, const N: usize>(&mut self, keys: [&Q; N]) -> [Option<&mut V>; N]
+    where
+        K: Borrow<Q>,
+        Q: Key + ?Sized,
+    {
+        let hashes = keys.map(|key| self.hash(key));
+        let found = self.table.get_disjoint_mut(hashes, |place, entry| is(keys[place])(entry));
+        found.map(|entry| entry.map(|(_, value)| value))
+    }
+
     /// Removes a key, and returns its value.
     #[inline]
     pub fn remove<Q>(&mut self, key: &Q) -> Option<V>
@@ -365,6 +443,23 @@ impl<K: Key, V, const C: usize, const D: usize> FloodSafeMap<K, V, C, D> {
     }
 }
 
+impl<K: Key, S: KeyedHash> FloodSafeMap<K, (), S> {
+    /// Inserts a key, and returns the equal key that it replaces.
+    fn replace_key(&mut self, key: K) -> Option<K> {
+        self.make_room();
+        let (hash, sip) = (self.hash(&key), self.sip);
+        match self.table.entry(hash, is(&key), |entry| hash_entry(&sip, entry)) {
+            hash_table::Entry::Occupied(mut entry) => {
+                Some(mem::replace(&mut entry.get_mut().0, key))
+            }
+            hash_table::Entry::Vacant(entry) => {
+                entry.insert((key, ()));
+                None
+            }
+        }
+    }
+}
+
 /// Returns a function that compares the key of an entry with `key`.
 #[inline]
 fn is<K, V, Q>(key: &Q) -> impl Fn(&(K, V)) -> bool
@@ -377,9 +472,6 @@ where
 
 /// Returns the hash of an entry of the table.
 #[inline]
-fn hash_entry<K: Key, V, const C: usize, const D: usize>(
-    sip: &SipHash<C, D>,
-    (key, _): &(K, V),
-) -> u64 {
+fn hash_entry<K: Key, V, S: KeyedHash>(sip: &S, (key, _): &(K, V)) -> u64 {
     sip.hash(key.bytes().as_ref())
 }

@@ -1,15 +1,17 @@
 //! Different keys, panics in keys, and sets.
 
+use std::any::TypeId;
 use std::cell::Cell;
 use std::collections::HashSet;
-use std::ffi::OsString;
+use std::ffi::{CString, OsString};
 use std::net::{SocketAddr, SocketAddrV6};
 use std::num::NonZero;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::time::{Duration, Instant, UNIX_EPOCH};
 
-use lanesum_table::{FloodSafeMap, FloodSafeSet, JoinedBytes, Key};
+use lanesum_table::{ByHash, FloodSafeMap, FloodSafeSet, JoinedBytes, Key};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -31,6 +33,18 @@ proptest! {
         are_told_apart(&keys);
         let nested: Vec<_> = keys.iter().map(|(a, b, c, d)| ((a, b), Some((c, d)))).collect();
         are_told_apart(&nested);
+        let foreign: Vec<_> = keys.into_iter().map(ByHash).collect();
+        are_told_apart(&foreign);
+    }
+
+    #[test]
+    fn sequences_with_moved_borders_are_different_keys(
+        keys in vec(vec(vec(vec(any::<bool>(), 0..3), 0..3), 0..3), 2..20),
+        texts in vec(vec(".{0,2}", 0..3), 2..20),
+    ) {
+        are_told_apart(&keys);
+        are_told_apart(&texts);
+        prop_assert!(keys.iter().all(|key| key.bytes().as_ref() == key[..].bytes().as_ref()));
     }
 
     #[test]
@@ -50,6 +64,14 @@ fn different_keys_of_each_type_hash_differently() {
     are_told_apart(&[true, false]);
     are_told_apart(&[None, Some(0), Some(1)]);
     are_told_apart(&[None, Some(None), Some(Some(""))]);
+    are_told_apart(&[0, 1, 1_000_000_000, u64::MAX].map(Duration::from_nanos));
+    let times = [0, 1, 1_000_000_000].map(|nanos| UNIX_EPOCH + Duration::from_nanos(nanos));
+    are_told_apart(&times);
+    are_told_apart(&[times[0], times[0] - Duration::from_nanos(1)]);
+    are_told_apart(&[Instant::now(), Instant::now() + Duration::from_nanos(1)]);
+    are_told_apart(&[c"", c"a", c"ab"].map(CString::from));
+    are_told_apart(&[TypeId::of::<u8>(), TypeId::of::<i8>()]);
+    are_told_apart(&[[1_u32, 2], [2, 1], [0x102, 0]]);
     are_told_apart(&[1, 256, -1].map(|number| NonZero::new(number).unwrap()));
     are_told_apart(&["a", "b", ""].map(OsString::from));
     are_told_apart(&[(1_u32, 2_u32), (2, 1), (0, 0)]);
@@ -153,6 +175,17 @@ proptest! {
         let (other, other_model) = (FloodSafeSet::from_iter(others.clone()), HashSet::from_iter(others));
         prop_assert_eq!(set.is_subset(&other), model.is_subset(&other_model));
         prop_assert_eq!(set == other, model == other_model);
+        prop_assert_eq!(set.is_superset(&other), model.is_superset(&other_model));
+        prop_assert_eq!(set.is_disjoint(&other), model.is_disjoint(&other_model));
+        prop_assert_eq!(HashSet::from(&set | &other), &model | &other_model);
+        prop_assert_eq!(HashSet::from(&set & &other), &model & &other_model);
+        prop_assert_eq!(HashSet::from(&set ^ &other), &model ^ &other_model);
+        prop_assert_eq!(HashSet::from(&set - &other), &model - &other_model);
+        let union: Vec<_> = set.union(&other).collect();
+        prop_assert_eq!(union.len(), set.union(&other).clone().collect::<HashSet<_>>().len());
+        prop_assert!(set.union(&other).size_hint().0 <= union.len());
+        prop_assert!(set.difference(&other).size_hint().1 >= Some(set.difference(&other).count()));
+        prop_assert_eq!(set.replace(7), model.replace(7));
         prop_assert_eq!(set.clone(), model.iter().copied().collect());
         set.retain(|item| item % 2 == 0);
         prop_assert!(set.into_iter().all(|item| item % 2 == 0 && model.contains(&item)));

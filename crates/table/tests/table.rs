@@ -4,7 +4,9 @@
 use std::collections::HashMap;
 
 use lanesum_siphash::SipHash;
-use lanesum_table::{BATCH, Entry, FloodSafeMap, Key};
+#[cfg(any(feature = "rayon", feature = "serde"))]
+use lanesum_table::FloodSafeSet;
+use lanesum_table::{BATCH, ByHash, Entry, EntryRef, FloodSafeMap, Key, KeyedHash};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -20,6 +22,9 @@ enum Operation {
     Remove(u16),
     RemoveAll(Vec<u16>),
     EntryOrInsert(u16),
+    EntryRef(u16),
+    TryInsert(u16),
+    GetDisjointMut([u16; 3]),
     EntryRemove(u16),
     Retain(u16),
     Reserve(u16),
@@ -45,6 +50,9 @@ fn operation() -> impl Strategy<Value = Operation> {
         4 => key().prop_map(Remove),
         3 => keys().prop_map(RemoveAll),
         2 => key().prop_map(EntryOrInsert),
+        2 => key().prop_map(Operation::EntryRef),
+        2 => key().prop_map(TryInsert),
+        2 => [key(), key(), key()].prop_map(GetDisjointMut),
         2 => key().prop_map(EntryRemove),
         1 => (1..5_u16).prop_map(Retain),
         1 => (0..500_u16).prop_map(Reserve),
@@ -108,11 +116,32 @@ fn sorted<K: Made>(entries: impl IntoIterator<Item = (K, u64)>) -> Vec<(K, u64)>
     entries
 }
 
+/// Inserts by reference into both: a missing key, or a change of its value.
+fn apply_entry_ref<K: Made, S: KeyedHash>(
+    key: K,
+    step: u64,
+    map: &mut FloodSafeMap<K, u64, S>,
+    model: &mut Model<K>,
+) {
+    assert_eq!(*map.entry_ref(&key).key(), key);
+    match map.entry_ref(&key) {
+        EntryRef::Occupied(entry) => assert_eq!(Some(entry.get()), model.get(&key)),
+        EntryRef::Vacant(entry) => assert!(!model.contains_key(entry.key())),
+    }
+    let own = *map.entry_ref(&key).and_modify(|value| *value += 1).or_insert(step);
+    let others = *model.entry(key.clone()).and_modify(|value| *value += 1).or_insert(step);
+    assert_eq!(own, others);
+    assert_eq!(*map.entry_ref(&key).insert_entry(step + 1).get(), step + 1);
+    let entry = map.entry(key.clone()).insert_entry(step + 2);
+    assert_eq!((entry.key(), *entry.get()), (&key, step + 2));
+    model.insert(key, step + 2);
+}
+
 /// Does an operation on both and compares the results. `step` is the value to insert.
-fn apply<K: Made, const C: usize, const D: usize>(
+fn apply<K: Made, S: KeyedHash>(
     operation: &Operation,
     step: u64,
-    map: &mut FloodSafeMap<K, u64, C, D>,
+    map: &mut FloodSafeMap<K, u64, S>,
     model: &mut Model<K>,
 ) {
     match operation {
@@ -168,6 +197,27 @@ fn apply<K: Made, const C: usize, const D: usize>(
             let own = map.entry(key.clone()).and_modify(|value| *value += 1).or_insert(step);
             let others = model.entry(key).and_modify(|value| *value += 1).or_insert(step);
             assert_eq!(own, others);
+        }
+        Operation::EntryRef(key) => apply_entry_ref(K::of(*key), step, map, model),
+        Operation::TryInsert(key) => {
+            let key = K::of(*key);
+            let own = match map.try_insert(key.clone(), step) {
+                Ok(value) => Ok(*value),
+                Err(error) => Err((*error.entry.get(), error.value)),
+            };
+            let others = match model.entry(key) {
+                std::collections::hash_map::Entry::Occupied(entry) => Err((*entry.get(), step)),
+                std::collections::hash_map::Entry::Vacant(entry) => Ok(*entry.insert(step)),
+            };
+            assert_eq!(own, others);
+        }
+        Operation::GetDisjointMut(keys) => {
+            let [a, b, c] = *keys;
+            if a != b && b != c && a != c {
+                let keys = keys.map(K::of);
+                let [a, b, c] = &keys;
+                assert_eq!(map.get_disjoint_mut([a, b, c]), model.get_disjoint_mut([a, b, c]));
+            }
         }
         Operation::EntryRemove(key) => {
             let key = K::of(*key);
@@ -318,6 +368,32 @@ fn construction_and_debug_output_match_the_standard_map() {
 }
 
 #[test]
+fn empty_iterators_have_no_items() {
+    use lanesum_table::{IntoIter, IntoKeys, IntoValues, Iter, IterMut, Keys, Values, ValuesMut};
+    type Is = (u8, u8);
+    let by_reference = Iter::<u8, u8>::default().len() + Keys::<u8, u8>::default().len();
+    let mutable = IterMut::<u8, u8>::default().len() + ValuesMut::<u8, u8>::default().len();
+    let owned = IntoKeys::<u8, u8>::default().len() + IntoValues::<u8, u8>::default().len();
+    assert_eq!(by_reference + mutable + owned + Values::<u8, u8>::default().len(), 0);
+    assert_eq!(IntoIter::<u8, u8>::default().collect::<Vec<Is>>(), []);
+}
+
+#[test]
+fn existing_key_fails_to_insert() {
+    let mut map = FloodSafeMap::from([("a", 1)]);
+    let error = map.try_insert("a", 2).unwrap_err();
+    assert_eq!(error.to_string(), r#"the map already contains the key "a""#);
+    assert!(format!("{error:?}").contains("OccupiedEntry"), "{error:?}");
+    assert_eq!(format!("{:?}", map.entry_ref("b")), r#"VacantEntryRef("b")"#);
+}
+
+#[test]
+#[should_panic(expected = "duplicate keys")]
+fn disjoint_values_of_the_same_key_panic() {
+    FloodSafeMap::from([("a", 1)]).get_disjoint_mut(["a", "a"]);
+}
+
+#[test]
 #[should_panic(expected = "the map has the key")]
 fn index_by_a_missing_key_panics() {
     let _ = FloodSafeMap::from([("a", 1)])["b"];
@@ -359,7 +435,11 @@ fn one_key_hashes_as_in_a_batch() {
     check(numbers.clone().map(|i| i.to_string()).collect());
     check(numbers.clone().map(|i| std::rc::Rc::<str>::from(i.to_string())).collect());
     check(numbers.clone().map(|i| std::borrow::Cow::<str>::Owned(i.to_string())).collect());
-    check(numbers.map(|i| vec![0; usize::from(i)]).collect());
+    check(numbers.clone().map(|i| vec![0; usize::from(i)]).collect());
+    check(numbers.clone().map(|i| vec![i.to_string(); 3]).collect());
+    check(numbers.clone().map(|i| [u32::from(i); 4]).collect());
+    check(numbers.clone().map(|i| std::time::Duration::from_millis(i.into())).collect());
+    check(numbers.map(|i| ByHash((i, "a struct"))).collect());
 }
 
 #[cfg(feature = "serde")]
@@ -373,4 +453,34 @@ fn a_map_round_trips_through_serde() {
     assert_eq!(twice["a"], 2);
     let error = serde_json::from_str::<FloodSafeMap<String, u32>>("[1]").unwrap_err();
     assert!(error.to_string().contains("a map"), "{error}");
+}
+
+#[cfg(feature = "rayon")]
+#[test]
+fn parallel_iterators_have_all_entries() {
+    use rayon::prelude::*;
+
+    let mut map: FloodSafeMap<u32, u32> = (0..10_000).into_par_iter().map(|i| (i, i)).collect();
+    map.par_extend((5_000..20_000_u32).into_par_iter().map(|i| (i, i + 1)));
+    map.par_iter_mut().for_each(|(_, value)| *value += 1);
+    assert_eq!((map.len(), map[&0], map[&19_999]), (20_000, 1, 20_001));
+    let sum = map.par_iter().map(|(_, &value)| u64::from(value)).sum::<u64>();
+    assert_eq!(sum, map.into_par_iter().map(|(_, value)| u64::from(value)).sum::<u64>());
+    let mut set: FloodSafeSet<u32> = (0..1000).into_par_iter().collect();
+    set.par_extend(500..1500_u32);
+    assert_eq!((set.len(), set.par_iter().max()), (1500, Some(&1499)));
+    assert_eq!(set.into_par_iter().map(u64::from).sum::<u64>(), 1499 * 750);
+}
+
+#[cfg(feature = "serde")]
+#[test]
+fn a_set_round_trips_through_serde() {
+    let set: FloodSafeSet<String> = (0..100).map(|i: u32| i.to_string()).collect();
+    let json = serde_json::to_string(&set).unwrap();
+    assert_eq!(serde_json::from_str::<FloodSafeSet<String>>(&json).unwrap(), set);
+    assert_eq!(serde_json::from_str::<Vec<String>>(&json).unwrap().len(), 100);
+    let keys: FloodSafeSet<ByHash<u8>> = serde_json::from_str("[7, 7]").unwrap();
+    assert_eq!(serde_json::to_string(&keys).unwrap(), "[7]");
+    let error = serde_json::from_str::<FloodSafeSet<u8>>("{}").unwrap_err();
+    assert!(error.to_string().contains("a sequence"), "{error}");
 }

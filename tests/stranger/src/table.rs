@@ -2,11 +2,11 @@
 
 use std::num::NonZero;
 
-use lanesum_siphash::SipHash;
-use lanesum_table::{Entry, FloodSafeMap, FloodSafeSet};
+use lanesum_siphash::{SipHash, SipHash13};
+use lanesum_table::{ByHash, Entry, EntryRef, FloodSafeMap, FloodSafeSet};
 
 pub fn call() {
-    let sip = SipHash::from_words(1, 2);
+    let sip = SipHash13::from_words(1, 2);
     let mut map = FloodSafeMap::<u64, u64>::with_capacity_and_hasher(8, sip);
     many(&mut map);
     one_by_one(&mut map);
@@ -58,6 +58,16 @@ fn one_by_one(map: &mut FloodSafeMap<u64, u64>) {
     }
     assert_eq!(*map.entry(4).key(), 4);
     assert_eq!(map.remove_entry(&2), Some((2, 8)));
+    assert!(map.try_insert(2, 8).is_ok_and(|value| *value == 8));
+    assert_eq!(map.try_insert(2, 9).map_err(|error| error.value), Err(9));
+    assert_eq!(map.get_disjoint_mut([&2, &5]), [Some(&mut 8), None]);
+    assert_eq!(*map.entry(2).insert_entry(7).get(), 7);
+    map.entry_ref(&2).and_modify(|value| *value += 1).or_default();
+    map.entry_ref(&5).or_insert_with(|| 4);
+    if let EntryRef::Vacant(entry) = map.entry_ref(&6) {
+        entry.insert(1);
+    }
+    assert_eq!([2, 5, 6].map(|key| map.remove(&key)), [Some(8), Some(4), Some(1)]);
 }
 
 fn sizes(map: &mut FloodSafeMap<u64, u64>) {
@@ -85,18 +95,25 @@ fn set(mut set: FloodSafeSet<(&'static str, Option<bool>)>) {
     assert_eq!(set.extract_if(|item| *item == first).count(), 1);
     set.retain(|item| *item == second);
     set.shrink_to_fit();
-    assert!(set.is_subset(&set.clone()) && set == set.clone() && set.capacity() > 0);
+    assert!(set.is_subset(&set.clone()) && set.is_superset(&set.clone()) && set == set.clone() && set.capacity() > 0);
     assert!(set.iter().eq([&second]) && (&set).into_iter().eq([&second]));
+    let other = set.clone();
+    assert!(!set.is_disjoint(&other) && set.replace(second) == Some(second));
+    assert!(set.union(&other).eq([&second]) && set.intersection(&other).eq([&second]));
+    assert!(set.difference(&other).count() + set.symmetric_difference(&other).count() == 0);
     assert_eq!(set.drain().count(), 1);
     set.clear();
 }
 
 /// Of every kind that a table takes.
 fn keys() {
-    let mut set = FloodSafeSet::<_, 1, 3>::with_hasher(SipHash::from_words(1, 2));
+    let mut set = FloodSafeSet::with_hasher(SipHash13::from_words(1, 2));
     let parts = (NonZero::new(7_u16).unwrap(), (Some(true), None::<i8>), b"bytes", 'c');
     set.insert(parts);
     assert!(set.contains(&parts));
+    let mut set = FloodSafeSet::with_hasher(SipHash13::from_words(1, 2));
+    set.insert((ByHash('c'), [1_u16, 2], vec!["a"]));
+    assert!(set.contains(&(ByHash('c'), [1, 2], vec!["a"])));
 }
 
 #[cfg(feature = "std")]
@@ -110,6 +127,8 @@ fn with_std() {
     other.extend(&map);
     assert_eq!((FloodSafeMap::from([(1_u8, 2)])[&1], other == map), (2, true));
     assert!(FloodSafeMap::<u8, u8>::with_capacity(10).capacity() >= 10);
+    let of_std = std::collections::HashMap::<_, _>::from(map.clone());
+    assert!(FloodSafeMap::from(of_std) == map);
     let set: FloodSafeSet<_> = (0..100_u32).collect();
     assert!(FloodSafeSet::from([1, 2]).is_subset(&set) && FloodSafeSet::<u8>::new().is_empty());
     assert!(

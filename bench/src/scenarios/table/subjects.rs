@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hash};
 
-use lanesum_table::{BATCH, FloodSafeMap, Key};
+use lanesum_siphash::{SipHash13, SipHash24};
+use lanesum_table::{BATCH, FloodSafeMap, Key, KeyedHash};
 use siphasher::sip::SipHasher24;
 
 use super::Found;
@@ -46,8 +47,8 @@ pub type Std<K> = HashMap<K, u64>;
 pub type AHash<K> = HashMap<K, u64, ahash::RandomState>;
 pub type FoldHash<K> = HashMap<K, u64, foldhash::fast::RandomState>;
 pub type SipHasher<K> = HashMap<K, u64, SipHasherState>;
-pub type Map13<K> = FloodSafeMap<K, u64, 1, 3>;
-pub type Map24<K> = FloodSafeMap<K, u64, 2, 4>;
+pub type Map13<K> = FloodSafeMap<K, u64, SipHash13>;
+pub type Map24<K> = FloodSafeMap<K, u64, SipHash24>;
 
 impl<K: Kind, S: BuildHasher + Default> Table<K> for HashMap<K, u64, S> {
     fn of(entries: Vec<(K, u64)>) -> Self {
@@ -65,7 +66,7 @@ impl<K: Kind, S: BuildHasher + Default> Table<K> for HashMap<K, u64, S> {
     }
 }
 
-impl<K: Kind, const C: usize, const D: usize> Table<K> for FloodSafeMap<K, u64, C, D> {
+impl<K: Kind, S: KeyedHash + Default> Table<K> for FloodSafeMap<K, u64, S> {
     fn of(entries: Vec<(K, u64)>) -> Self {
         let mut table = Self::default();
         let mut entries = entries.into_iter();

@@ -1,18 +1,29 @@
-//! Keys as bytes, so that many keys can be hashed at once.
+//! Keys as bytes, so that many keys can be hashed at once. This file has the keys of one piece.
+
+mod by_hash;
+mod joined;
+#[cfg(feature = "std")]
+mod of_std;
+mod sequences;
 
 use alloc::borrow::{Cow, ToOwned};
 use alloc::boxed::Box;
+use alloc::ffi::CString;
 use alloc::rc::Rc;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use core::ffi::CStr;
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6};
 use core::num::NonZero;
+use core::time::Duration;
 
-use sealed::KeyBytes as _;
+pub use by_hash::ByHash;
+pub use joined::JoinedBytes;
 
-/// A key that has a byte representation: strings, byte strings, paths, numbers, addresses, and
-/// tuples and `Option`s of them.
+/// A key that has a byte representation: strings, byte strings, paths, numbers, addresses, times,
+/// and tuples, `Option`s, vectors, slices and arrays of them. [`ByHash`] makes a key of any other
+/// value.
 ///
 /// `Hash` of the standard library passes the pieces of one key after the other to a hasher. Keys
 /// with all bytes at once can be hashed in parallel.
@@ -53,6 +64,37 @@ pub trait Key: Eq {
     fn bytes(&self) -> Self::Bytes<'_>;
 }
 
+/// A key that can also be an element: `Vec<T>`, `[T]` and `[T; N]` are keys then. All keys of this
+/// crate but `u8` are, because `Vec<u8>` and its like are byte strings.
+///
+/// ```
+/// use lanesum_table::{Element, FloodSafeSet, Key};
+///
+/// #[derive(PartialEq, Eq)]
+/// struct Id(u32);
+///
+/// impl Key for Id {
+///     type Bytes<'a> = [u8; 4];
+///
+///     fn bytes(&self) -> [u8; 4] {
+///         self.0.bytes()
+///     }
+/// }
+///
+/// impl Element for Id {}
+///
+/// let mut set: FloodSafeSet<Vec<Id>> = FloodSafeSet::new();
+/// set.insert(vec![Id(3), Id(4)]);
+/// assert!(set.contains(&[Id(3), Id(4)][..]));
+/// ```
+pub trait Element: Key {}
+
+/// Makes elements of keys without type parameters.
+macro_rules! elements {
+    ($($key:ty),*) => { $(impl Element for $key {})* };
+}
+use elements;
+
 /// The bytes of a key: `&[u8]`, `[u8; N]`, or [`JoinedBytes`] for a key with several parts.
 pub trait KeyBytes: sealed::KeyBytes {}
 impl KeyBytes for &[u8] {}
@@ -60,7 +102,7 @@ impl<const N: usize> KeyBytes for [u8; N] {}
 impl KeyBytes for JoinedBytes {}
 
 pub(super) mod sealed {
-    use lanesum_siphash::SipHash;
+    use crate::hasher::KeyedHash;
 
     use super::JoinedBytes;
 
@@ -73,22 +115,14 @@ pub(super) mod sealed {
         /// no unpredictable branch.
         const NO_KEY: Self;
 
-        fn hash_many<const C: usize, const D: usize>(
-            sip: &SipHash<C, D>,
-            keys: &[Self],
-            hashes: &mut [u64],
-        );
+        fn hash_many<S: KeyedHash>(sip: &S, keys: &[Self], hashes: &mut [u64]);
     }
 
     impl KeyBytes for &[u8] {
         const NO_KEY: Self = &[0];
 
         #[inline]
-        fn hash_many<const C: usize, const D: usize>(
-            sip: &SipHash<C, D>,
-            keys: &[Self],
-            hashes: &mut [u64],
-        ) {
+        fn hash_many<S: KeyedHash>(sip: &S, keys: &[Self], hashes: &mut [u64]) {
             sip.hash_many(keys, hashes);
         }
     }
@@ -99,11 +133,7 @@ pub(super) mod sealed {
         const NO_KEY: Self = [0; N];
 
         #[inline]
-        fn hash_many<const C: usize, const D: usize>(
-            sip: &SipHash<C, D>,
-            keys: &[Self],
-            hashes: &mut [u64],
-        ) {
+        fn hash_many<S: KeyedHash>(sip: &S, keys: &[Self], hashes: &mut [u64]) {
             sip.hash_records(keys, hashes);
         }
     }
@@ -112,11 +142,7 @@ pub(super) mod sealed {
         const NO_KEY: Self = Self::new();
 
         #[inline]
-        fn hash_many<const C: usize, const D: usize>(
-            sip: &SipHash<C, D>,
-            keys: &[Self],
-            hashes: &mut [u64],
-        ) {
+        fn hash_many<S: KeyedHash>(sip: &S, keys: &[Self], hashes: &mut [u64]) {
             sip.hash_many(keys, hashes);
         }
     }
@@ -136,6 +162,23 @@ macro_rules! strings {
     };
 }
 strings!([u8], str, String, Vec<u8>);
+elements!(String, Vec<u8>);
+
+/// The bytes without the terminating zero.
+macro_rules! c_strings {
+    ($($string:ty),*) => {
+        $(impl Key for $string {
+            type Bytes<'a> = &'a [u8];
+
+            #[inline]
+            fn bytes(&self) -> &[u8] {
+                self.to_bytes()
+            }
+        })*
+    };
+}
+c_strings!(CStr, CString);
+elements!(CString);
 
 impl<const N: usize> Key for [u8; N] {
     type Bytes<'a> = [u8; N];
@@ -145,6 +188,8 @@ impl<const N: usize> Key for [u8; N] {
         *self
     }
 }
+
+impl<const N: usize> Element for [u8; N] {}
 
 /// Pointers to a key that borrow as this key.
 macro_rules! as_what_it_points_to {
@@ -159,10 +204,14 @@ macro_rules! as_what_it_points_to {
             fn bytes(&self) -> T::Bytes<'_> {
                 (**self).bytes()
             }
-        })*
+        }
+
+        impl<T: Key + ?Sized> Element for $pointer {})*
     };
 }
 as_what_it_points_to!(&T, Box<T>, Rc<T>, Arc<T>);
+
+impl<T: Key + ToOwned + ?Sized> Element for Cow<'_, T> {}
 
 impl<T: Key + ToOwned + ?Sized> Key for Cow<'_, T> {
     type Bytes<'a>
@@ -195,10 +244,14 @@ macro_rules! integers {
             fn bytes(&self) -> [u8; size_of::<$integer>()] {
                 self.get().to_le_bytes()
             }
-        })*
+        }
+
+        impl Element for NonZero<$integer> {})*
     };
 }
 integers!(u8, u16, u32, u64, u128, usize, i8, i16, i32, i64, i128, isize);
+elements!(u16, u32, u64, u128, usize, i8, i16, i32, i64, i128, isize, bool, char, Duration);
+elements!(Ipv4Addr, Ipv6Addr, IpAddr, SocketAddrV4, SocketAddrV6, SocketAddr);
 
 impl Key for bool {
     type Bytes<'a> = [u8; 1];
@@ -215,6 +268,19 @@ impl Key for char {
     #[inline]
     fn bytes(&self) -> [u8; 4] {
         u32::from(*self).to_le_bytes()
+    }
+}
+
+/// The seconds and the nanoseconds.
+impl Key for Duration {
+    type Bytes<'a> = [u8; 12];
+
+    #[inline]
+    fn bytes(&self) -> [u8; 12] {
+        let mut bytes = [0; 12];
+        bytes[..8].copy_from_slice(&self.as_secs().to_le_bytes());
+        bytes[8..].copy_from_slice(&self.subsec_nanos().to_le_bytes());
+        bytes
     }
 }
 
@@ -295,171 +361,4 @@ impl Key for SocketAddr {
             Self::V6(address) => of_either(&address.bytes(), 6),
         }
     }
-}
-
-/// The joined bytes of a key with several parts. Up to 46 bytes need no heap memory.
-///
-/// For your own key types:
-///
-/// ```
-/// use lanesum_table::{FloodSafeMap, JoinedBytes, Key};
-///
-/// #[derive(PartialEq, Eq)]
-/// struct Place {
-///     country: String,
-///     code: u32,
-/// }
-///
-/// impl Key for Place {
-///     type Bytes<'a> = JoinedBytes;
-///
-///     fn bytes(&self) -> JoinedBytes {
-///         JoinedBytes::new().with(&self.country).with(&self.code)
-///     }
-/// }
-///
-/// let mut map = FloodSafeMap::new();
-/// map.insert(Place { country: "fi".into(), code: 100 }, "Helsinki");
-/// assert_eq!(map.get(&Place { country: "fi".into(), code: 100 }), Some(&"Helsinki"));
-/// ```
-#[derive(Clone, Debug)]
-pub struct JoinedBytes {
-    len: u8,
-    near: [u8; Self::NEAR],
-    /// All bytes, if there are more.
-    far: Vec<u8>,
-}
-
-impl JoinedBytes {
-    const NEAR: usize = 46;
-
-    /// Makes an empty value.
-    #[must_use]
-    pub const fn new() -> Self {
-        Self { len: 0, near: [0; Self::NEAR], far: Vec::new() }
-    }
-
-    /// Appends the bytes of another part. If their length may vary, appends the length first, so
-    /// that different keys have different bytes.
-    #[must_use]
-    pub fn with<T: Key + ?Sized>(mut self, part: &T) -> Self {
-        let bytes = part.bytes();
-        let bytes = bytes.as_ref();
-        if !T::Bytes::<'_>::IS_FIXED {
-            self.push(&(bytes.len() as u64).to_le_bytes());
-        }
-        self.push(bytes);
-        self
-    }
-
-    fn push(&mut self, bytes: &[u8]) {
-        let end = usize::from(self.len) + bytes.len();
-        if self.far.is_empty() && end <= Self::NEAR {
-            self.near[usize::from(self.len)..end].copy_from_slice(bytes);
-            self.len = end as u8; // up to NEAR
-            return;
-        }
-        if self.far.is_empty() {
-            self.far.extend(&self.near[..usize::from(self.len)]);
-        }
-        self.far.extend(bytes);
-    }
-}
-
-impl Default for JoinedBytes {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl AsRef<[u8]> for JoinedBytes {
-    #[inline]
-    fn as_ref(&self) -> &[u8] {
-        if self.far.is_empty() { &self.near[..usize::from(self.len)] } else { &self.far }
-    }
-}
-
-/// A byte for `Some` or `None`, and the value.
-impl<T: Key> Key for Option<T> {
-    type Bytes<'a>
-        = JoinedBytes
-    where
-        Self: 'a;
-
-    #[inline]
-    fn bytes(&self) -> JoinedBytes {
-        let joined = JoinedBytes::new().with(&self.is_some());
-        match self {
-            Some(key) => joined.with(key),
-            None => joined,
-        }
-    }
-}
-
-/// Tuples of up to six parts.
-macro_rules! tuples {
-    ($($($part:ident)+;)*) => {
-        $(impl<$($part: Key),+> Key for ($($part,)+) {
-            type Bytes<'a>
-                = JoinedBytes
-            where
-                Self: 'a;
-
-            #[inline]
-            #[expect(non_snake_case, reason = "a part is called as its type")]
-            fn bytes(&self) -> JoinedBytes {
-                let ($($part,)+) = self;
-                JoinedBytes::new()$(.with($part))+
-            }
-        })*
-    };
-}
-tuples! { A; A B; A B C; A B C D; A B C D E; A B C D E F; }
-
-#[cfg(feature = "std")]
-mod paths {
-    use std::ffi::{OsStr, OsString};
-    use std::path::{Component, Path, PathBuf};
-
-    use super::{JoinedBytes, Key};
-
-    /// The bytes that the system uses.
-    macro_rules! system_strings {
-        ($($string:ty),*) => {
-            $(impl Key for $string {
-                type Bytes<'a> = &'a [u8];
-
-                #[inline]
-                fn bytes(&self) -> &[u8] {
-                    self.as_encoded_bytes()
-                }
-            })*
-        };
-    }
-    system_strings!(OsStr, OsString);
-
-    /// The components. `a//b` and `a/./b/` are the same as `a/b`, as for `==`.
-    macro_rules! paths {
-        ($($path:ty),*) => {
-            $(impl Key for $path {
-                type Bytes<'a> = JoinedBytes;
-
-                fn bytes(&self) -> JoinedBytes {
-                    let mut joined = JoinedBytes::new();
-                    for component in self.components() {
-                        let name = component.as_os_str().as_encoded_bytes();
-                        match component {
-                            // On Windows `c:` is `C:`.
-                            Component::Prefix(_) => joined.push(&name.to_ascii_uppercase()),
-                            _ => joined.push(name),
-                        }
-                        // A byte that no component contains.
-                        joined.push(b"/");
-                    }
-                    joined
-                }
-            })*
-        };
-    }
-    paths!(Path, PathBuf);
 }

@@ -1,13 +1,19 @@
-//! Sets, which are maps without values.
+//! Sets, which are maps without values, and their iterators.
+
+mod iter;
+mod operations;
 
 use core::borrow::Borrow;
 use core::fmt;
 
-use lanesum_siphash::SipHash;
+use lanesum_siphash::SipHash13;
 
-use super::{FloodSafeMap, Key, TryReserveError};
+use super::{FloodSafeMap, Key, KeyedHash, TryReserveError};
 
-/// A hash set that hashes with SipHash-`C`-`D` under its own key.
+pub use iter::{Drain, IntoIter, Iter};
+pub use operations::{Difference, Intersection, SymmetricDifference, Union};
+
+/// A hash set that hashes with SipHash under its own key.
 ///
 /// All methods behave as in [`std::collections::HashSet`]. The methods ending in `_many` do for
 /// each item what the method without this ending does for one. See the [crate].
@@ -18,14 +24,14 @@ use super::{FloodSafeMap, Key, TryReserveError};
 /// let seen: FloodSafeSet<&str> = ["a", "b"].into_iter().collect();
 /// assert!(seen.contains_many(["b", "c"]).eq([true, false]));
 /// ```
-pub struct FloodSafeSet<T, const C: usize = 1, const D: usize = 3>(FloodSafeMap<T, (), C, D>);
+pub struct FloodSafeSet<T, S = SipHash13>(FloodSafeMap<T, (), S>);
 
 #[cfg(feature = "std")]
 impl<T> FloodSafeSet<T> {
     /// Makes an empty set with a random key. It allocates no memory until the first insertion.
     ///
     /// # Panics
-    /// Panics in the same cases as [`SipHash::random`].
+    /// Panics in the same cases as [`SipHash13::random`](lanesum_siphash::SipHash::random).
     #[must_use]
     pub fn new() -> Self {
         Self(FloodSafeMap::new())
@@ -34,19 +40,34 @@ impl<T> FloodSafeSet<T> {
     /// Makes an empty set with a random key and room for `capacity` items.
     ///
     /// # Panics
-    /// Panics in the same cases as [`SipHash::random`], and if memory cannot hold that many items.
+    /// Panics in the same cases as [`SipHash13::random`](lanesum_siphash::SipHash::random), and if memory cannot hold that many items.
     #[must_use]
     pub fn with_capacity(capacity: usize) -> Self {
         Self(FloodSafeMap::with_capacity(capacity))
     }
 }
 
-impl<T, const C: usize, const D: usize> FloodSafeSet<T, C, D> {
+impl<T, S> FloodSafeSet<T, S> {
     /// Makes an empty set with the given key. It is safe from flooding as long as the key is
     /// secret.
     #[must_use]
-    pub const fn with_hasher(sip: SipHash<C, D>) -> Self {
+    pub const fn with_hasher(sip: S) -> Self {
         Self(FloodSafeMap::with_hasher(sip))
+    }
+
+    /// Makes an empty set with the given key and room for `capacity` items.
+    ///
+    /// # Panics
+    /// Panics if memory cannot hold that many items.
+    #[must_use]
+    pub fn with_capacity_and_hasher(capacity: usize, sip: S) -> Self {
+        Self(FloodSafeMap::with_capacity_and_hasher(capacity, sip))
+    }
+
+    /// Returns the function that hashes the items.
+    #[must_use]
+    pub const fn hasher(&self) -> &S {
+        self.0.hasher()
     }
 
     /// Returns the number of items.
@@ -72,16 +93,6 @@ impl<T, const C: usize, const D: usize> FloodSafeSet<T, C, D> {
         self.0.clear();
     }
 
-    /// Returns all items, in unspecified order.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = &T> + Clone {
-        self.0.keys()
-    }
-
-    /// Removes and returns all items, and keeps the allocated memory.
-    pub fn drain(&mut self) -> impl ExactSizeIterator<Item = T> {
-        self.0.drain().map(|(item, ())| item)
-    }
-
     /// Keeps only the items for which the function returns true.
     pub fn retain(&mut self, mut keep: impl FnMut(&T) -> bool) {
         self.0.retain(|item, ()| keep(item));
@@ -93,7 +104,18 @@ impl<T, const C: usize, const D: usize> FloodSafeSet<T, C, D> {
     }
 }
 
-impl<T: Key, const C: usize, const D: usize> FloodSafeSet<T, C, D> {
+#[cfg(feature = "rayon")]
+impl<T, S> FloodSafeSet<T, S> {
+    pub(crate) fn map(&self) -> &FloodSafeMap<T, (), S> {
+        &self.0
+    }
+
+    pub(crate) fn into_map(self) -> FloodSafeMap<T, (), S> {
+        self.0
+    }
+}
+
+impl<T: Key, S: KeyedHash> FloodSafeSet<T, S> {
     /// Returns whether the set contains the item.
     pub fn contains<Q>(&self, item: &Q) -> bool
     where
@@ -125,6 +147,19 @@ impl<T: Key, const C: usize, const D: usize> FloodSafeSet<T, C, D> {
     /// Inserts an item, and returns whether it is new. An existing item is not replaced.
     pub fn insert(&mut self, item: T) -> bool {
         self.0.insert(item, ()).is_none()
+    }
+
+    /// Inserts an item, and returns the equal item that it replaces.
+    ///
+    /// ```
+    /// use lanesum_table::FloodSafeSet;
+    ///
+    /// let mut set = FloodSafeSet::from([Vec::with_capacity(100)]);
+    /// let old = set.replace(Vec::<u8>::new());
+    /// assert!(old.unwrap().capacity() >= 100 && set.get(&[][..]).unwrap().capacity() == 0);
+    /// ```
+    pub fn replace(&mut self, item: T) -> Option<T> {
+        self.0.replace_key(item)
     }
 
     /// Inserts each item.
@@ -171,71 +206,53 @@ impl<T: Key, const C: usize, const D: usize> FloodSafeSet<T, C, D> {
         self.0.shrink_to_fit();
     }
 
-    /// Returns whether all items are in the other set.
-    #[must_use]
-    pub fn is_subset<const E: usize, const F: usize>(&self, other: &FloodSafeSet<T, E, F>) -> bool {
-        self.len() <= other.len() && other.contains_many(self).all(|is_there| is_there)
+    /// Frees memory down to the larger of the number of items and `capacity`.
+    pub fn shrink_to(&mut self, capacity: usize) {
+        self.0.shrink_to(capacity);
     }
 }
 
-impl<T: Clone, const C: usize, const D: usize> Clone for FloodSafeSet<T, C, D> {
+impl<T: Clone, S: Clone> Clone for FloodSafeSet<T, S> {
     fn clone(&self) -> Self {
         Self(self.0.clone())
     }
 }
 
-impl<T: fmt::Debug, const C: usize, const D: usize> fmt::Debug for FloodSafeSet<T, C, D> {
+impl<T: fmt::Debug, S> fmt::Debug for FloodSafeSet<T, S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_set().entries(self).finish()
     }
 }
 
 /// Sets with equal items are equal, even if their hash keys differ.
-impl<T: Key, const C: usize, const D: usize> PartialEq for FloodSafeSet<T, C, D> {
+impl<T: Key, S: KeyedHash> PartialEq for FloodSafeSet<T, S> {
     fn eq(&self, other: &Self) -> bool {
         self.0 == other.0
     }
 }
 
-impl<T: Key, const C: usize, const D: usize> Eq for FloodSafeSet<T, C, D> {}
+impl<T: Key, S: KeyedHash> Eq for FloodSafeSet<T, S> {}
 
-impl<T: Key, const C: usize, const D: usize> Extend<T> for FloodSafeSet<T, C, D> {
+impl<T: Key, S: KeyedHash> Extend<T> for FloodSafeSet<T, S> {
     fn extend<I: IntoIterator<Item = T>>(&mut self, items: I) {
         self.insert_many(items);
     }
 }
 
-/// An iterator over items by reference.
-type Items<'a, T> = core::iter::Map<super::Iter<'a, T, ()>, fn((&'a T, &'a ())) -> &'a T>;
-
-impl<'a, T, const C: usize, const D: usize> IntoIterator for &'a FloodSafeSet<T, C, D> {
-    type Item = &'a T;
-    type IntoIter = Items<'a, T>;
-
-    fn into_iter(self) -> Items<'a, T> {
-        self.0.iter().map(|(item, ())| item)
+impl<'a, T: Key + Copy, S: KeyedHash> Extend<&'a T> for FloodSafeSet<T, S> {
+    fn extend<I: IntoIterator<Item = &'a T>>(&mut self, items: I) {
+        self.insert_many(items.into_iter().copied());
     }
 }
 
-impl<T, const C: usize, const D: usize> IntoIterator for FloodSafeSet<T, C, D> {
-    type Item = T;
-    type IntoIter = core::iter::Map<super::IntoIter<T, ()>, fn((T, ())) -> T>;
-
-    fn into_iter(self) -> Self::IntoIter {
-        self.0.into_iter().map(|(item, ())| item)
-    }
-}
-
-/// Makes an empty set with a random key.
-#[cfg(feature = "std")]
-impl<T, const C: usize, const D: usize> Default for FloodSafeSet<T, C, D> {
+/// Makes an empty set with the default hash function, which has a random key.
+impl<T, S: Default> Default for FloodSafeSet<T, S> {
     fn default() -> Self {
         Self(FloodSafeMap::default())
     }
 }
 
-#[cfg(feature = "std")]
-impl<T: Key, const C: usize, const D: usize> FromIterator<T> for FloodSafeSet<T, C, D> {
+impl<T: Key, S: KeyedHash + Default> FromIterator<T> for FloodSafeSet<T, S> {
     fn from_iter<I: IntoIterator<Item = T>>(items: I) -> Self {
         let mut set = Self::default();
         set.insert_many(items);
@@ -244,8 +261,28 @@ impl<T: Key, const C: usize, const D: usize> FromIterator<T> for FloodSafeSet<T,
 }
 
 #[cfg(feature = "std")]
-impl<T: Key, const N: usize> From<[T; N]> for FloodSafeSet<T> {
-    fn from(items: [T; N]) -> Self {
-        items.into_iter().collect()
+mod of_std {
+    use std::collections::HashSet;
+    use std::hash::{BuildHasher, Hash};
+
+    use super::{FloodSafeSet, Key, KeyedHash};
+
+    impl<T: Key, const N: usize> From<[T; N]> for FloodSafeSet<T> {
+        fn from(items: [T; N]) -> Self {
+            items.into_iter().collect()
+        }
+    }
+
+    /// Moves the items to a set with a random hash key.
+    impl<T: Key, R, S: KeyedHash + Default> From<HashSet<T, R>> for FloodSafeSet<T, S> {
+        fn from(set: HashSet<T, R>) -> Self {
+            set.into_iter().collect()
+        }
+    }
+
+    impl<T: Eq + Hash, R: BuildHasher + Default, S> From<FloodSafeSet<T, S>> for HashSet<T, R> {
+        fn from(set: FloodSafeSet<T, S>) -> Self {
+            set.into_iter().collect()
+        }
     }
 }
