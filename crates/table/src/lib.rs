@@ -34,7 +34,7 @@
 //! assert_eq!(ages["Ada"], 37);
 //! ```
 //!
-//! The table is that of hashbrown, as in the standard library. Only the hashing differs. `key.rs`
+//! The table is that of hashbrown, as in the standard library. Only the hashing differs. `key/`
 //! defines which types can be keys, and `batch.rs` looks up many of them.
 
 #![forbid(unsafe_code)]
@@ -102,8 +102,8 @@ impl<K, V> FloodSafeMap<K, V> {
     /// Makes an empty map with a random key and room for `capacity` entries.
     ///
     /// # Panics
-    /// Panics in the same cases as [`SipHash13::random`](lanesum_siphash::SipHash::random), and if memory cannot hold that many
-    /// entries.
+    /// Panics if memory cannot hold that many entries, and in the same cases as
+    /// [`SipHash13::random`](lanesum_siphash::SipHash::random).
     #[must_use]
     pub fn with_capacity(capacity: usize) -> Self {
         Self::with_capacity_and_hasher(capacity, SipHash13::random())

@@ -82,6 +82,7 @@ macro_rules! by_hash {
         })*
     };
 }
+#[cfg(feature = "std")]
 pub(super) use by_hash;
 
 by_hash!(TypeId);

@@ -40,7 +40,8 @@ impl<T> FloodSafeSet<T> {
     /// Makes an empty set with a random key and room for `capacity` items.
     ///
     /// # Panics
-    /// Panics in the same cases as [`SipHash13::random`](lanesum_siphash::SipHash::random), and if memory cannot hold that many items.
+    /// Panics if memory cannot hold that many items, and in the same cases as
+    /// [`SipHash13::random`](lanesum_siphash::SipHash::random).
     #[must_use]
     pub fn with_capacity(capacity: usize) -> Self {
         Self(FloodSafeMap::with_capacity(capacity))
