@@ -20,6 +20,7 @@ static FORKS: AtomicUsize = AtomicUsize::new(0);
 ///
 /// # Panics
 /// Panics if the system has no memory to register the handler of forks.
+#[inline]
 #[must_use]
 pub fn forks() -> usize {
     #[cfg(unix)]

@@ -2,8 +2,8 @@
 //!
 //! A key of the system is a system call, which takes 200 times as long as to hash a short string.
 //! So each thread gets one, and derives the others from it: the key of number `i` is the 128-bit
-//! SipHash-2-4 of `i` under the key of the thread. SipHash is a pseudorandom function, so whoever
-//! knows some of these keys learns nothing about the others.
+//! SipHash-1-3 of `i` under the key of the thread. SipHash is a pseudorandom function, so an attacker
+//! who knows some of these keys learns nothing about the others.
 //!
 //! A forked child has a copy of its parent's memory. It gets a new key of the system, or it would
 //! derive the same keys as its parent.
@@ -14,7 +14,7 @@ use core::hash::BuildHasher;
 use lanesum_lanes::forks;
 
 use crate::one::KEY_LEN;
-use crate::{SipHash, SipHash13, SipHash24, SipHasher};
+use crate::{SipHash, SipHash13, SipHasher};
 
 std::thread_local! {
     static KEYS: Cell<Option<Keys>> = const { Cell::new(None) };
@@ -24,7 +24,7 @@ std::thread_local! {
 #[derive(Clone, Copy)]
 struct Keys {
     /// SipHash under the key that the system gave.
-    deriving: SipHash24,
+    deriving: SipHash13,
     /// The number of keys so far.
     derived: u64,
     /// The number of forks when the system was asked.
