@@ -64,8 +64,8 @@ pub trait Key: Eq {
     fn bytes(&self) -> Self::Bytes<'_>;
 }
 
-/// A key that can also be an element: `Vec<T>`, `[T]` and `[T; N]` are keys then. All keys of this
-/// crate but `u8` are, because `Vec<u8>` and its like are byte strings.
+/// A key that can also be an element: `Vec<T>`, `[T]` and `[T; N]` are keys then. All sized keys of
+/// this crate are elements, except `u8`, because slices of `u8` are byte strings.
 ///
 /// ```
 /// use lanesum_table::{Element, FloodSafeSet, Key};

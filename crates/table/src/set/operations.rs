@@ -1,4 +1,4 @@
-//! What two sets have in common, and how they differ. Items are looked up in batches.
+//! Union, intersection and differences of two sets. Items are looked up in batches.
 
 use core::fmt;
 use core::iter::{Chain, FusedIterator};
