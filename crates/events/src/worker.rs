@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::thread::JoinHandle;
 
-use forkguard::atfork;
+use lanesum_lanes::forks;
 
 use crate::clock::Clock;
 use crate::handle::{Context, Handle};
@@ -26,8 +26,8 @@ pub(crate) struct Shared {
     pub(crate) threads: Mutex<Vec<JoinHandle<()>>>,
     /// `shutdown` was called, possibly with `Shutdown::Drain`.
     pub(crate) ended: AtomicBool,
-    /// Identifies the process of the threads.
-    process: atfork::Guard,
+    /// The number of forks when the system started: a forked child counts one more.
+    forks: usize,
 }
 
 thread_local! {
@@ -62,14 +62,14 @@ impl Shared {
             ran: AtomicU64::new(0),
             threads: Mutex::default(),
             ended: AtomicBool::new(false),
-            process: atfork::Guard::try_new().map_err(io::Error::other)?,
+            forks: forks(),
         })
     }
 
     /// Returns whether this is a copy in a child process made by `fork`, without the threads and
     /// with locks that they may hold. It is a load and a comparison.
     pub(crate) fn is_forked(&self) -> bool {
-        self.process.clone().detected_fork()
+        self.forks != forks()
     }
 
     /// Returns whether the caller is a thread of the system, and so within an action or its `Drop`.
