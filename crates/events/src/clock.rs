@@ -47,19 +47,21 @@ impl Clock {
         matches!(self, Clock::Test(clock, ..) if clock.is(other))
     }
 
-    /// Sleeps until one of the times is reached, the wall clock is set, or `wake` is called. A call
-    /// of `wake` before the sleep counts as well. May return early.
-    pub(crate) fn sleep(&self, until: Times) {
+    /// Sets the timer to the times that `alarm` returns, or `u64::MAX` for none. If several threads
+    /// call it at once, the last call of `alarm` counts.
+    pub(crate) fn set(&self, alarm: &dyn Fn() -> Times) {
         match self {
-            Clock::System(timers) => timers.sleep(until),
-            Clock::Test(clock, delays, answered) => clock.sleep(until, *delays, answered),
+            Clock::System(timers) => timers.set(alarm),
+            Clock::Test(clock, delays, _) => clock.set(alarm(), *delays),
         }
     }
 
-    pub(crate) fn wake(&self) {
+    /// Sleeps until the timer wakes this thread. It wakes one sleeping thread, or the next one that
+    /// sleeps, when it expires and when the wall clock is set. May return early.
+    pub(crate) fn sleep(&self) {
         match self {
-            Clock::System(timers) => timers.wake(),
-            Clock::Test(clock, ..) => clock.wake(),
+            Clock::System(timers) => timers.sleep(),
+            Clock::Test(clock, _, answered) => clock.sleep(answered),
         }
     }
 }

@@ -80,7 +80,7 @@ impl Handle {
 
     pub(crate) fn notify(&self, wake: Wake) {
         if wake.0 {
-            self.shared.clock.wake();
+            self.set_timer();
         }
     }
 
@@ -323,7 +323,7 @@ impl Handle {
         let Some(core) = self.core().filter(|_| !self.shared.is_own_thread()) else { return };
         while core.is_busy(self.shared.clock.now()) {
             core.expired.wait_idle();
-            // Due events that are not claimed yet only wait for the scheduler to get a CPU.
+            // Due events that are not claimed yet wait for a thread to get a CPU, or for the slack.
             thread::yield_now();
         }
     }
@@ -363,7 +363,7 @@ impl Handle {
         let Some(core) = self.core() else { return };
         let taken = core.close(life);
         // First, because dropping may take long.
-        self.shared.clock.wake();
+        self.set_timer();
         self.discard_all(taken);
     }
 }

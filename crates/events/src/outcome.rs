@@ -118,17 +118,17 @@ pub(crate) enum Life {
     Closed,
 }
 
-/// The next step of the scheduler.
+/// The next step of a thread of the system.
 pub(crate) enum Next {
-    /// Events were claimed, and there may be more.
-    Claimed,
-    /// No event is due before these times.
-    Sleep(Times),
+    /// Set the timer if necessary, and run the claimed events.
+    Run(Wake),
+    /// Set the timer, and sleep.
+    Sleep,
     /// No event will be due.
     Stop,
 }
 
-/// Whether to wake the sleeping scheduler after a change.
+/// Whether to set the timer to the alarm, which a change has made earlier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[must_use = "the scheduler may have to be woken"]
+#[must_use = "the timer may have to be set"]
 pub(crate) struct Wake(pub(crate) bool);

@@ -19,9 +19,12 @@
 //! No action is run or dropped under a lock, because it may use the system and panic. Functions
 //! that remove an action return it to a caller that holds no lock.
 //!
-//! The scheduler sleeps until `alarm`. It sets the alarm with all shards locked, and an addition
-//! reads it after taking the lock of one shard. So either the scheduler sees the addition before it
-//! sleeps, or the addition sees the alarm and wakes the scheduler if necessary.
+//! All threads are alike. One that has nothing to do claims the due events, and stores with all
+//! shards locked when the next thread has to do the same: the alarm. Then it sets the timer to the
+//! alarm, and runs the claimed events or sleeps. An addition reads the alarm after taking the lock
+//! of one shard. So either a claim sees the addition, or the addition sees the alarm, lowers it if
+//! necessary, and sets the timer. The timer wakes one sleeping thread. So a thread that is woken
+//! leaves another alarm behind before it runs an action, however long the action takes.
 
 use crate::EventId;
 use crate::expired::Expired;
@@ -38,13 +41,24 @@ const BATCH: usize = 256;
 /// Removed events.
 pub(crate) type Taken = Vec<(ActionId, Job)>;
 
+/// How much later than necessary the threads of a system may be, in nanoseconds.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pace {
+    /// The time for which due events wait for others, so that one wake-up serves all of them.
+    pub(crate) slack: u64,
+    /// The time after which another thread helps with claimed events, or `None` if there is no
+    /// other thread.
+    pub(crate) help: Option<u64>,
+}
+
 pub(crate) struct Core {
     /// The number of the system, which is part of each id.
     number: u32,
     shards: Box<[(Mutex<Shard>, Condvar)]>,
     pub(crate) expired: Expired,
     waits: Waits,
-    /// The time until which the scheduler sleeps on each clock, or zero while it is awake.
+    pace: Pace,
+    /// The time on each clock at which a thread has to claim events, or zero if one is about to.
     alarm: [AtomicU64; 2],
     orders: AtomicU64,
     /// The number of events with a slot. Counted only if there is a bound, because every thread
@@ -55,13 +69,14 @@ pub(crate) struct Core {
 
 impl Core {
     /// Makes a state with at most 256 shards, for at most `bound` events at a time.
-    pub(crate) fn new(number: u32, shards: usize, bound: usize) -> Self {
+    pub(crate) fn new(number: u32, shards: usize, bound: usize, pace: Pace) -> Self {
         let shard = |_| (Mutex::new(Shard::new()), Condvar::new());
         Core {
             number,
             shards: (0..shards.clamp(1, 256)).map(shard).collect(),
             expired: Expired::new(),
             waits: Waits::new(),
+            pace,
             alarm: [AtomicU64::new(0), AtomicU64::new(0)],
             orders: AtomicU64::new(0),
             held: AtomicUsize::new(0),
@@ -142,18 +157,37 @@ impl Core {
         }
     }
 
-    /// Returns whether a new deadline lies before the time until which the scheduler sleeps.
+    /// Lowers the alarm to a new deadline. Returns whether it was later.
     fn alert(&self, base: Base, deadline: u64) -> Wake {
         let alarm = &self.alarm[base as usize];
-        // Only the first of several callers wakes the scheduler.
+        let latest = deadline.saturating_add(self.pace.slack);
+        // Only the first of several callers sets the timer.
         Wake(
-            deadline < alarm.load(Ordering::Relaxed)
-                && deadline < alarm.fetch_min(deadline, Ordering::Relaxed),
+            latest < alarm.load(Ordering::Relaxed)
+                && latest < alarm.fetch_min(latest, Ordering::Relaxed),
         )
     }
 
-    /// Cancels an event. The caller drops the cancelled action. The scheduler must be woken if it
-    /// sleeps until the last event has run.
+    /// Returns the time on each clock at which a thread has to claim events.
+    pub(crate) fn alarm(&self) -> Times {
+        let [wall, steady] = [Base::Wall, Base::Steady]
+            .map(|base| self.alarm[base as usize].load(Ordering::Relaxed));
+        Times { wall, steady }
+    }
+
+    fn set_alarm(&self, to: Times) {
+        for base in [Base::Wall, Base::Steady] {
+            self.alarm[base as usize].store(to.on(base), Ordering::Relaxed);
+        }
+    }
+
+    /// Makes a sleeping thread claim events now.
+    pub(crate) fn rouse(&self) {
+        self.set_alarm(Times { wall: 0, steady: 0 });
+    }
+
+    /// Cancels an event. The caller drops the cancelled action. A thread must be woken if all sleep
+    /// until the last event has run.
     pub(crate) fn cancel(&self, id: ActionId) -> (Cancel, Option<Action>, Wake) {
         const GONE: (Cancel, Option<Action>, Wake) = (Cancel::Gone, None, Wake(false));
         let Some(shard) = self.own_shard(id) else { return GONE };
@@ -172,6 +206,9 @@ impl Core {
                 let draining = shard.life == Life::Draining;
                 drop(shard);
                 self.release(1);
+                if draining {
+                    self.rouse();
+                }
                 (Cancel::Cancelled, job.and_then(|job| job.action), Wake(draining))
             }
         }
@@ -277,8 +314,8 @@ impl Core {
         Ok((Wake(wake), taken))
     }
 
-    /// Moves due events from pending to queued. The longest overdue comes first, and equal ones are
-    /// in order of adding. Sets the alarm if no event is due.
+    /// Moves due events from pending to queued, and stores the alarm. The longest overdue comes
+    /// first, and equal ones are in order of adding.
     pub(crate) fn claim(&self, now: Times) -> Next {
         let mut shards = self.lock_all();
         let life = shards[0].life;
@@ -303,25 +340,28 @@ impl Core {
                 None => drop(heads.swap_remove(at)),
             }
         }
-        if !claimed.is_empty() {
-            self.alarm.iter().for_each(|alarm| alarm.store(0, Ordering::Relaxed));
-            self.expired.push(&claimed);
-            return Next::Claimed;
+        let queued = self.expired.push(&claimed);
+        if queued > 0 && self.pace.help.is_none() {
+            // This thread claims again before it sleeps.
+            self.rouse();
+            return Next::Run(Wake(false));
         }
         let next = first_deadlines(&mut shards);
-        let stop = match life {
-            Life::Open => false,
-            Life::Draining => next == [None; 2] && !self.expired.is_busy(),
-            Life::Closed => true,
-        };
-        if stop {
+        if queued == 0 && life != Life::Open && next == [None; 2] && !self.expired.is_busy() {
             return Next::Stop;
         }
-        let [wall, steady] = next.map(|deadline| deadline.unwrap_or(u64::MAX));
-        let until = Times { wall, steady };
-        self.alarm[Base::Wall as usize].store(until.wall, Ordering::Relaxed);
-        self.alarm[Base::Steady as usize].store(until.steady, Ordering::Relaxed);
-        Next::Sleep(until)
+        let alarm = |base: Base| {
+            let next = next[base as usize].unwrap_or(u64::MAX).saturating_add(self.pace.slack);
+            // Another thread is woken only if this one does not finish in time.
+            let help = now.on(base).saturating_add(self.pace.help.unwrap_or(0));
+            match queued {
+                0 => next,
+                1 => next.max(help),
+                _ => help,
+            }
+        };
+        self.set_alarm(Times { wall: alarm(Base::Wall), steady: alarm(Base::Steady) });
+        if queued > 0 { Next::Run(Wake(true)) } else { Next::Sleep }
     }
 
     /// Returns the earliest deadline on each clock.
@@ -393,7 +433,7 @@ impl Core {
                 }
             }
         }
-        self.expired.drain();
+        self.rouse();
         drop(shards);
         self.release(taken.len());
         taken

@@ -1,5 +1,4 @@
-//! The owner of a running system: one thread that sleeps until the next deadline, and worker
-//! threads.
+//! The owner of a running system and its threads.
 
 use std::io;
 use std::ops::Deref;
@@ -50,19 +49,18 @@ impl EventSystem {
     }
 
     /// Starts the threads.
-    pub(crate) fn spawn(shared: Shared, workers: usize) -> io::Result<Self> {
+    pub(crate) fn spawn(shared: Shared, threads: usize) -> io::Result<Self> {
         // A failure from here on drops the system, which ends the started threads.
         let system = EventSystem { handle: Handle { shared: Arc::new(shared) } };
-        system.spawn_one("events", Handle::schedule)?;
-        for _ in 0..workers {
-            system.spawn_one("events-worker", Handle::work)?;
+        for _ in 0..threads {
+            system.spawn_one()?;
         }
         Ok(system)
     }
 
-    fn spawn_one(&self, name: &str, run: fn(&Handle)) -> io::Result<()> {
+    fn spawn_one(&self) -> io::Result<()> {
         let handle = self.handle();
-        let thread = thread::Builder::new().name(name.into()).spawn(move || handle.run(run))?;
+        let thread = thread::Builder::new().name("events".into()).spawn(move || handle.run())?;
         lock(&self.shared.threads).push(thread);
         Ok(())
     }

@@ -40,7 +40,7 @@ struct State {
     wall: u64,
     monotonic: u64,
     boot: u64,
-    /// The number of calls of `wake` and of changes of the time.
+    /// The number of changes of the time and of expired alarms.
     changes: u64,
 }
 
@@ -160,20 +160,19 @@ impl TestClock {
         self.lock().now(delays)
     }
 
-    pub(crate) fn wake(&self) {
-        self.change(|_| {});
+    /// Wakes a sleeping thread if one of the times is reached.
+    pub(crate) fn set(&self, to: Times, delays: DelayClock) {
+        let now = self.now(delays);
+        if [(now.wall, to.wall), (now.steady, to.steady)].into_iter().any(|(now, to)| now >= to) {
+            self.change(|_| {});
+        }
     }
 
-    /// Sleeps until a time is reached or the clock changes. `answered` is the number of the last
-    /// change that a sleep of the same system has answered.
-    pub(crate) fn sleep(&self, until: Times, delays: DelayClock, answered: &AtomicU64) {
-        let reached = |now: u64, until: u64| until != u64::MAX && now >= until;
+    /// Sleeps until the clock changes. Each change wakes one thread of a system: `answered` is the
+    /// number of the last change that a thread of the system has answered.
+    pub(crate) fn sleep(&self, answered: &AtomicU64) {
         let mut state = self.lock();
         while state.changes == answered.load(Ordering::Relaxed) {
-            let now = state.now(delays);
-            if reached(now.wall, until.wall) || reached(now.steady, until.steady) {
-                break;
-            }
             state = self.shared.1.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
         answered.store(state.changes, Ordering::Relaxed);

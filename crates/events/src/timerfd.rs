@@ -1,16 +1,20 @@
-//! The system clocks, and a sleep that ends at an exact time on either of two clocks.
+//! The system clocks, and threads that sleep until an exact time on either of two clocks.
 //!
 //! One timer uses the wall clock, the other one the delay clock. The kernel keeps both as
 //! high-resolution timers, without a tick and without the 50 us slack of timeouts of `poll` and
 //! futexes. The wall-clock timer follows the clock when it is set. `TFD_TIMER_CANCEL_ON_SET` also
 //! ends the sleep then, so that all deadlines are checked again. Both timers catch up after a
 //! suspend.
+//!
+//! The threads wait in `epoll_wait`. Events are edge-triggered: an expiry wakes one thread, and
+//! nothing has to be read. So an event costs two system calls.
 
 use std::io;
+use std::mem::MaybeUninit;
 use std::os::fd::OwnedFd;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
+use rustix::event::epoll;
 use rustix::io::Errno;
 use rustix::time::{
     ClockId, Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, clock_gettime,
@@ -18,7 +22,7 @@ use rustix::time::{
 };
 
 use crate::clock::DelayClock;
-use crate::outcome::Times;
+use crate::outcome::{Base, Times};
 
 const SECOND: u64 = 1_000_000_000;
 
@@ -26,8 +30,10 @@ const SECOND: u64 = 1_000_000_000;
 pub(crate) struct TimerFds {
     wall: Timer,
     steady: Timer,
-    /// The number of calls of `wake` that no sleep has answered.
-    woken: OwnedFd,
+    /// The times that the timers are set to, so that they are not set again. `None` if a timer has
+    /// expired.
+    set_to: Mutex<[Option<u64>; 2]>,
+    epoll: OwnedFd,
 }
 
 #[derive(Debug)]
@@ -35,23 +41,26 @@ struct Timer {
     fd: OwnedFd,
     clock: Source,
     flags: TimerfdTimerFlags,
-    /// The time that the timer is set to, so that it is not set again, or `u64::MAX` for none.
-    set_to: AtomicU64,
 }
 
 impl TimerFds {
     pub(crate) fn new(delays: DelayClock) -> io::Result<Self> {
+        let follow = TimerfdTimerFlags::ABSTIME | TimerfdTimerFlags::CANCEL_ON_SET;
+        Self::with(Timer::new(TimerfdClockId::Realtime, ClockId::Realtime, follow)?, delays)
+    }
+
+    fn with(wall: Timer, delays: DelayClock) -> io::Result<Self> {
         let (steady, clock) = match delays {
             DelayClock::Boot => (TimerfdClockId::Boottime, ClockId::Boottime),
             DelayClock::Monotonic => (TimerfdClockId::Monotonic, ClockId::Monotonic),
         };
-        let absolute = TimerfdTimerFlags::ABSTIME;
-        let follow = absolute | TimerfdTimerFlags::CANCEL_ON_SET;
-        Ok(TimerFds {
-            wall: Timer::new(TimerfdClockId::Realtime, ClockId::Realtime, follow)?,
-            steady: Timer::new(steady, clock, absolute)?,
-            woken: eventfd(0, EventfdFlags::NONBLOCK | EventfdFlags::CLOEXEC)?,
-        })
+        let steady = Timer::new(steady, clock, TimerfdTimerFlags::ABSTIME)?;
+        let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
+        for (timer, base) in [(&wall, Base::Wall), (&steady, Base::Steady)] {
+            let data = epoll::EventData::new_u64(base as u64);
+            epoll::add(&epoll, &timer.fd, data, epoll::EventFlags::IN | epoll::EventFlags::ET)?;
+        }
+        Ok(TimerFds { wall, steady, set_to: Mutex::default(), epoll })
     }
 
     pub(crate) fn now(&self) -> Times {
@@ -62,30 +71,34 @@ impl TimerFds {
         self.steady.now()
     }
 
-    pub(crate) fn wake(&self) {
-        // It can fail only if 2^64 - 2 calls are unanswered.
-        let _ = rustix::io::write(&self.woken, &1_u64.to_ne_bytes());
+    fn set_to(&self) -> MutexGuard<'_, [Option<u64>; 2]> {
+        self.set_to.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Must be called by one thread at a time.
-    pub(crate) fn sleep(&self, until: Times) {
-        // If the clock was set, read it first.
-        if self.wall.set(until.wall).is_err() || self.steady.set(until.steady).is_err() {
-            return;
+    /// Sets the timers to the alarm, which is read under a lock. So the last caller sets the latest
+    /// alarm.
+    pub(crate) fn set(&self, alarm: &dyn Fn() -> Times) {
+        let mut set_to = self.set_to();
+        let alarm = alarm();
+        for (timer, base) in [(&self.wall, Base::Wall), (&self.steady, Base::Steady)] {
+            let (set_to, to) = (&mut set_to[base as usize], alarm.on(base));
+            if *set_to != Some(to) {
+                // If the wall clock was set, the first attempt reports it, and the second one
+                // follows the clock.
+                let set = timer.set(to).or_else(|_| timer.set(to));
+                *set_to = set.is_ok().then_some(to);
+            }
         }
-        let mut fds =
-            [&self.woken, &self.wall.fd, &self.steady.fd].map(|fd| PollFd::new(fd, PollFlags::IN));
+    }
+
+    /// Sleeps until a timer expires or the wall clock is set.
+    pub(crate) fn sleep(&self) {
+        let mut events = [const { MaybeUninit::uninit() }; 2];
         // A signal causes an early return, which is allowed.
-        let _ = poll(&mut fds, None);
-        let [woken, wall, steady] = fds.map(|fd| !fd.revents().is_empty());
-        if woken {
-            let _ = rustix::io::read(&self.woken, &mut [0_u8; 8]);
-        }
-        if wall {
-            self.wall.fired();
-        }
-        if steady {
-            self.steady.fired();
+        let Ok((events, _)) = epoll::wait(&self.epoll, &mut events, None) else { return };
+        let mut set_to = self.set_to();
+        for event in events {
+            set_to[event.data.u64() as usize] = None;
         }
     }
 }
@@ -102,7 +115,7 @@ impl Timer {
     fn new(id: TimerfdClockId, clock: ClockId, flags: TimerfdTimerFlags) -> io::Result<Self> {
         let fd = timerfd_create(id, TimerfdFlags::NONBLOCK | TimerfdFlags::CLOEXEC)?;
         let clock = Source::Kernel(clock);
-        Ok(Timer { fd, clock, flags, set_to: AtomicU64::new(u64::MAX) })
+        Ok(Timer { fd, clock, flags })
     }
 
     /// Returns the time in nanoseconds, or zero before 1970.
@@ -117,31 +130,17 @@ impl Timer {
     }
 
     fn set(&self, to: u64) -> Result<(), Errno> {
-        if self.set_to.swap(to, Ordering::Relaxed) == to {
-            return Ok(());
-        }
         // All zeros would disarm the timer, as "never" does. A signed number of seconds can hold
         // every deadline.
         let to = if to == u64::MAX { 0 } else { to.max(1) };
         let value = Timespec { tv_sec: (to / SECOND) as i64, tv_nsec: (to % SECOND) as i64 };
         let none = Timespec { tv_sec: 0, tv_nsec: 0 };
         let spec = Itimerspec { it_interval: none, it_value: value };
-        let set = match &self.clock {
+        match &self.clock {
             Source::Kernel(_) => timerfd_settime(&self.fd, self.flags, &spec).map(|_| ()),
             #[cfg(test)]
             Source::Fake(clock) => clock.settime(&spec),
-        };
-        if set.is_err() {
-            self.set_to.store(u64::MAX, Ordering::Relaxed);
         }
-        set
-    }
-
-    /// Reads an expiry, or that the clock was set (`ECANCELED`). In both cases the timer must be
-    /// set again.
-    fn fired(&self) {
-        let _ = rustix::io::read(&self.fd, &mut [0_u8; 8]);
-        self.set_to.store(u64::MAX, Ordering::Relaxed);
     }
 }
 
@@ -177,13 +176,14 @@ mod tests {
     }
 
     #[test]
-    fn an_early_wake_counts_once() {
+    fn a_past_alarm_wakes_the_next_sleep_again_and_again() {
         let timers = TimerFds::new(DelayClock::Boot).unwrap();
-        timers.wake();
-        timers.wake();
-        timers.sleep(NEVER);
-        // A past deadline ends the sleep as well, even the earliest possible one.
-        timers.sleep(Times { steady: 0, ..NEVER });
-        timers.sleep(Times { wall: 1, ..NEVER });
+        // Also the earliest possible times, and the same one twice.
+        for alarm in [Times { steady: 0, ..NEVER }, Times { wall: 1, ..NEVER }] {
+            for _ in 0..2 {
+                timers.set(&|| alarm);
+                timers.sleep();
+            }
+        }
     }
 }

@@ -20,7 +20,6 @@ pub(crate) struct Shared {
     pub(crate) core: Core,
     pub(crate) clock: Clock,
     pub(crate) panics: Panics,
-    inline: bool,
     pub(crate) ran: AtomicU64,
     /// The threads that were not joined yet. Locked while a caller waits for all of them to end.
     pub(crate) threads: Mutex<Vec<JoinHandle<()>>>,
@@ -53,12 +52,11 @@ pub(crate) fn current() -> Option<ActionId> {
 }
 
 impl Shared {
-    pub(crate) fn new(core: Core, clock: Clock, hook: PanicHook, inline: bool) -> io::Result<Self> {
+    pub(crate) fn new(core: Core, clock: Clock, hook: PanicHook) -> io::Result<Self> {
         Ok(Shared {
             core,
             clock,
             panics: Panics::new(hook),
-            inline,
             ran: AtomicU64::new(0),
             threads: Mutex::default(),
             ended: AtomicBool::new(false),
@@ -80,37 +78,37 @@ impl Shared {
 
 impl Handle {
     /// Runs a thread of the system.
-    pub(crate) fn run(&self, run: fn(&Self)) {
+    pub(crate) fn run(&self) {
         SYSTEM.set(std::ptr::from_ref(&*self.shared).addr());
-        run(self);
+        self.work();
     }
 
-    /// Runs the thread of the scheduler.
-    pub(crate) fn schedule(&self) {
-        let shared = &*self.shared;
+    /// Claims events, runs them, and sleeps until the next ones are due.
+    pub(crate) fn work(&self) {
+        let Shared { core, clock, .. } = &*self.shared;
         loop {
-            match shared.core.claim(shared.clock.now()) {
-                Next::Claimed if shared.inline => {
-                    while let Some(id) = shared.core.expired.take(false) {
+            match core.claim(clock.now()) {
+                Next::Run(wake) => {
+                    self.notify(wake);
+                    while let Some(id) = core.expired.take() {
                         self.perform(id);
                     }
                 }
-                Next::Claimed => {}
-                Next::Sleep(until) => shared.clock.sleep(until),
+                Next::Sleep => {
+                    self.set_timer();
+                    clock.sleep();
+                }
                 Next::Stop => break,
             }
         }
-        shared.core.expired.stop();
-        if shared.inline {
-            self.work();
-        }
+        // The next thread, which does the same.
+        core.rouse();
+        self.set_timer();
     }
 
-    /// Runs the thread of a worker.
-    pub(crate) fn work(&self) {
-        while let Some(id) = self.shared.core.expired.take(true) {
-            self.perform(id);
-        }
+    /// Sets the timer to the alarm. At that time a sleeping thread is woken.
+    pub(crate) fn set_timer(&self) {
+        self.shared.clock.set(&|| self.shared.core.alarm());
     }
 
     /// Runs the action of an expired event, unless it was cancelled.
@@ -124,7 +122,7 @@ impl Handle {
             Err(Some(job)) => self.discard(id, job),
             Err(None) => {}
         }
-        self.notify(self.shared.core.expired.settle());
+        self.shared.core.expired.settle();
     }
 
     /// Runs an action. An action that will not run again is dropped before its event ends, so a

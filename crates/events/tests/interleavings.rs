@@ -36,7 +36,6 @@ mod handle {
 mod sync {
     pub(crate) use shuttle::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
     pub(crate) use shuttle::sync::{Condvar, Mutex, MutexGuard};
-    pub(crate) use shuttle::thread::yield_now;
 }
 
 use std::sync::Arc;
@@ -49,13 +48,13 @@ use outcome::{ActionId, Base, Cancel, Change, Life, Next, Times, Wake};
 use shuttle::sync::mpsc::channel;
 use shuttle::sync::{Condvar, Mutex};
 use shuttle::thread;
-use state::Core;
+use state::{Core, Pace};
 
 const NOW: Times = Times { wall: 100, steady: 100 };
 const RUNS: usize = 2_000;
 
-/// The scheduler's sleep: until another thread wakes it. The time stands still, so it would sleep
-/// for ever if it were not woken when it must be.
+/// The sleep of the threads. Each expiry of the timer wakes one. The time stands still, so one would
+/// sleep for ever if it were not woken when it must be.
 #[derive(Default)]
 struct Bed {
     woken: Mutex<bool>,
@@ -64,20 +63,14 @@ struct Bed {
 
 impl Bed {
     fn wake(&self) {
-        *self.woken.lock().unwrap() = true;
+        *lock::lock(&self.woken) = true;
         self.condvar.notify_one();
     }
 
-    fn notify(&self, wake: Wake) {
-        if wake.0 {
-            self.wake();
-        }
-    }
-
     fn sleep(&self) {
-        let mut woken = self.woken.lock().unwrap();
+        let mut woken = lock::lock(&self.woken);
         while !*woken {
-            woken = self.condvar.wait(woken).unwrap();
+            woken = lock::wait(&self.condvar, woken);
         }
         *woken = false;
     }
@@ -89,12 +82,11 @@ struct World {
 }
 
 impl World {
-    /// Starts a scheduler and workers as the system does.
+    /// Starts threads as the system does.
     fn start(shards: usize, workers: usize) -> (Arc<Self>, Vec<thread::JoinHandle<()>>) {
-        let world = Arc::new(World { core: Core::new(0, shards, 8), bed: Bed::default() });
+        let pace = Pace { slack: 0, help: (workers > 1).then_some(0) };
+        let world = Arc::new(World { core: Core::new(0, shards, 8, pace), bed: Bed::default() });
         let mut threads = vec![];
-        let me = world.clone();
-        threads.push(thread::spawn(move || me.schedule()));
         for _ in 0..workers {
             let me = world.clone();
             threads.push(thread::spawn(move || me.work()));
@@ -102,25 +94,46 @@ impl World {
         (world, threads)
     }
 
-    fn schedule(&self) {
+    fn work(&self) {
         loop {
             match self.core.claim(NOW) {
-                Next::Claimed => {}
-                Next::Sleep(_) => self.bed.sleep(),
+                Next::Run(wake) => {
+                    self.notify(wake);
+                    while let Some(id) = self.core.expired.take() {
+                        self.perform(id);
+                    }
+                }
+                Next::Sleep => {
+                    self.set_timer();
+                    self.bed.sleep();
+                }
                 Next::Stop => break,
             }
         }
-        self.core.expired.stop();
+        self.core.rouse();
+        self.set_timer();
     }
 
-    fn work(&self) {
-        while let Some(id) = self.core.expired.take(true) {
-            match self.core.begin(id) {
-                Ok(action) => self.act(id, action),
-                Err(job) => self.discard(job),
-            }
-            self.bed.notify(self.core.expired.settle());
+    /// The time stands still: a timer expires at once or never.
+    fn set_timer(&self) {
+        let alarm = self.core.alarm();
+        if alarm.wall <= NOW.wall || alarm.steady <= NOW.steady {
+            self.bed.wake();
         }
+    }
+
+    fn notify(&self, wake: Wake) {
+        if wake.0 {
+            self.set_timer();
+        }
+    }
+
+    fn perform(&self, id: ActionId) {
+        match self.core.begin(id) {
+            Ok(action) => self.act(id, action),
+            Err(job) => self.discard(job),
+        }
+        self.core.expired.settle();
     }
 
     /// As the system does it.
@@ -133,7 +146,7 @@ impl World {
                 let action = Action::Repeated(repeated);
                 let left = if ended { self.core.repeat(id, action) } else { Err(action) };
                 match left {
-                    Ok(wake) => return self.bed.notify(wake),
+                    Ok(wake) => return self.notify(wake),
                     Err(action) => self.discard(action),
                 }
             }
@@ -151,7 +164,7 @@ impl World {
 
     fn cancel(&self, id: ActionId) -> Cancel {
         let (found, action, wake) = self.core.cancel(id);
-        self.bed.notify(wake);
+        self.notify(wake);
         self.discard(action);
         found
     }
@@ -165,7 +178,7 @@ impl World {
 
     fn close(&self, life: Life) {
         let taken = self.core.close(life);
-        self.bed.wake();
+        self.set_timer();
         self.discard(taken);
     }
 
@@ -173,7 +186,7 @@ impl World {
         let runs = runs.clone();
         let action = Action::Once(Box::new(move |_| _ = runs.fetch_add(1, Ordering::SeqCst)));
         let (id, wake) = self.core.add(shard, Base::Steady, deadline, action, None).unwrap();
-        self.bed.notify(wake);
+        self.notify(wake);
         id
     }
 
@@ -188,7 +201,7 @@ fn check(test: fn()) {
     shuttle::check_pct(test, RUNS, 3);
 }
 
-/// The scheduler sleeps, or is about to: whoever adds wakes it. Nothing else does so here before
+/// All threads sleep, or are about to: whoever adds wakes one. Nothing else does so here before
 /// all have run, so that an alarm missed is a deadlock.
 #[test]
 fn no_addition_is_lost() {
@@ -204,7 +217,7 @@ fn no_addition_is_lost() {
                         let action = Action::Once(Box::new(move |_| ran.send(()).unwrap()));
                         let added =
                             world.core.add(shard, Base::Steady, Some(deadline), action, None);
-                        world.bed.notify(added.unwrap().1);
+                        world.notify(added.unwrap().1);
                     }
                 })
             })
@@ -253,7 +266,7 @@ fn a_transaction_is_atomic() {
         let new = [0, 1].map(|shard| world.add(shard, None, &new_runs));
         let changes = [Change::Cancel(old), Change::Arm(new[0], 100), Change::Arm(new[1], 10)];
         let committed = world.core.commit(&changes);
-        let committed = committed.map(|(wake, _taken)| world.bed.notify(wake)).is_ok();
+        let committed = committed.map(|(wake, _taken)| world.notify(wake)).is_ok();
         if !committed {
             new.into_iter().for_each(|id| drop(world.core.forget(id)));
         }
@@ -273,7 +286,7 @@ fn idle_waits_for_events_added_by_actions() {
         let first = Action::Once(Box::new(move |context: &Context<'_>| {
             context.world.add(0, Some(100), &count);
         }));
-        world.bed.notify(world.core.add(1, Base::Steady, Some(100), first, None).unwrap().1);
+        world.notify(world.core.add(1, Base::Steady, Some(100), first, None).unwrap().1);
         while world.core.is_busy(NOW) {
             world.core.expired.wait_idle();
             thread::yield_now();
@@ -291,7 +304,7 @@ fn a_moved_event_runs_once() {
         let runs = Arc::new(Count::new(0));
         let id = world.add(0, Some(100), &runs);
         for deadline in [90, 80] {
-            world.core.reschedule(id, deadline).into_iter().for_each(|wake| world.bed.notify(wake));
+            world.core.reschedule(id, deadline).into_iter().for_each(|wake| world.notify(wake));
         }
         world.end(Life::Draining, threads);
         assert_eq!(runs.load(Ordering::SeqCst), 1);
@@ -309,7 +322,7 @@ fn closing_ends_all_threads() {
         let adder = thread::spawn(move || {
             let action = Action::Once(Box::new(move |_| _ = more.fetch_add(1, Ordering::SeqCst)));
             if let Ok((_, wake)) = other.core.add(1, Base::Wall, Some(1), action, None) {
-                other.bed.notify(wake);
+                other.notify(wake);
             }
         });
         world.add(0, Some(100), &runs);
@@ -331,7 +344,7 @@ impl Drop for Guest {
         let core = &self.world.core;
         let far = core.add(0, Base::Wall, Some(u64::MAX), Action::Once(Box::new(|_| ())), None);
         if let Ok((id, wake)) = far {
-            self.world.bed.notify(wake);
+            self.world.notify(wake);
             let _ = self.world.cancel(id);
         }
         core.len();
@@ -356,7 +369,7 @@ impl World {
     fn repeat(&self, shard: usize, action: impl FnMut(&Context<'_>) + Send + 'static) -> ActionId {
         let action = Action::Repeated(Box::new(action));
         let (id, wake) = self.core.add(shard, Base::Steady, Some(98), action, repeat()).unwrap();
-        self.bed.notify(wake);
+        self.notify(wake);
         id
     }
 }
@@ -387,13 +400,13 @@ fn an_action_may_use_the_system_and_panic_when_it_is_dropped() {
         let mine = guest();
         let once = Action::Once(Box::new(move |_| drop(mine)));
         let (once, wake) = world.core.add(0, Base::Steady, Some(100), once, None).unwrap();
-        world.bed.notify(wake);
+        world.notify(wake);
         let other = world.clone();
         let canceller = thread::spawn(move || {
             let _ = other.cancel_and_wait(None, repeated);
         });
         if let Ok((wake, taken)) = world.core.commit(&[Change::Cancel(once)]) {
-            world.bed.notify(wake);
+            world.notify(wake);
             taken.into_iter().for_each(|job| world.discard(job));
         }
         canceller.join().unwrap();
@@ -423,7 +436,7 @@ fn actions_that_wait_for_each_other_end() {
                 }));
                 let added = world.core.add(n, Base::Steady, Some(100), action, None);
                 let (id, wake) = added.unwrap();
-                world.bed.notify(wake);
+                world.notify(wake);
                 circle.push(id);
             }
             drop(circle);
@@ -455,7 +468,7 @@ fn an_action_may_close_the_system() {
             world.catch(|| {
                 let added = world.core.add(1, Base::Wall, Some(u64::MAX), far, None);
                 if let Ok((id, wake)) = added {
-                    world.bed.notify(wake);
+                    world.notify(wake);
                     let _ = world.cancel(id);
                 }
             });

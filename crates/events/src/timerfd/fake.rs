@@ -16,11 +16,11 @@ use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use rustix::time::{Itimerspec, Timespec};
 
-use super::{DelayClock, SECOND, Source, TimerFds};
+use super::{DelayClock, SECOND, Source, Timer, TimerFds, TimerfdTimerFlags};
 use crate::clock::Clock;
-use crate::state::Core;
+use crate::state::{Core, Pace};
 use crate::worker::Shared;
-use crate::{Cancel, Context, EventSystem, unix_nanos};
+use crate::{Cancel, Context, EventSystem, nanos, unix_nanos};
 
 #[derive(Debug)]
 struct State {
@@ -78,6 +78,13 @@ impl FakeClock {
         }
     }
 
+    /// Lets the time pass until the timer expires.
+    fn expire(&self) {
+        let mut state = self.state.lock().unwrap();
+        state.now = state.expires.take().expect("the timer is not set");
+        self.ring();
+    }
+
     /// Waits until the timer is armed for a time.
     fn await_timer(&self, at: u64) {
         let mut state = self.state.lock().unwrap();
@@ -87,17 +94,18 @@ impl FakeClock {
     }
 }
 
-fn system(now: u64) -> (EventSystem, Arc<FakeClock>) {
-    let mut timers = TimerFds::new(DelayClock::Boot).unwrap();
+fn system(now: u64, slack: Duration) -> (EventSystem, Arc<FakeClock>) {
     let fd = eventfd(0, EventfdFlags::NONBLOCK).unwrap();
     let ring = rustix::io::dup(&fd).unwrap();
     let state = State { now, expires: None, cancelled: false, settings: 0 };
     let clock = Arc::new(FakeClock { state: Mutex::new(state), set: Condvar::new(), ring });
-    timers.wall.fd = fd;
-    timers.wall.clock = Source::Fake(clock.clone());
-    let core = Core::new(0, 2, usize::MAX);
-    let shared = Shared::new(core, Clock::System(Arc::new(timers)), Box::new(|_| {}), true);
-    (EventSystem::spawn(shared.unwrap(), 0).unwrap(), clock)
+    let flags = TimerfdTimerFlags::empty();
+    let wall = Timer { fd, clock: Source::Fake(clock.clone()), flags };
+    let timers = TimerFds::with(wall, DelayClock::Boot).unwrap();
+    let pace = Pace { slack: nanos(slack), help: None };
+    let core = Core::new(0, 2, usize::MAX, pace);
+    let shared = Shared::new(core, Clock::System(Arc::new(timers)), Box::new(|_| {}));
+    (EventSystem::spawn(shared.unwrap(), 1).unwrap(), clock)
 }
 
 const DAY: Duration = Duration::from_secs(24 * 3600);
@@ -106,7 +114,7 @@ const YEAR: Duration = Duration::from_secs(365 * 24 * 3600);
 #[test]
 fn the_wall_clock_is_set_back_a_day_and_forward_a_year() {
     let start = SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000);
-    let (system, clock) = system(unix_nanos(start));
+    let (system, clock) = system(unix_nanos(start), Duration::ZERO);
     let (send, ran) = channel();
     let say = |text: &'static str| {
         let send = send.clone();
@@ -132,4 +140,27 @@ fn the_wall_clock_is_set_back_a_day_and_forward_a_year() {
     clock.await_timer(unix_nanos(start + 2 * YEAR));
     assert_eq!(system.cancel(never), Cancel::Cancelled);
     assert_eq!(system.shared.ran.load(Ordering::Relaxed), 3);
+}
+
+/// One setting of the timer serves all events that are due within the slack, and none runs early.
+#[test]
+fn events_within_the_slack_share_a_wake_up() {
+    let start = SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000);
+    let slack = Duration::from_millis(10);
+    let (system, clock) = system(unix_nanos(start), slack);
+    let (send, ran) = channel();
+    let first = start + Duration::from_secs(1);
+    for millis in [0, 4, 10, 11] {
+        let send = send.clone();
+        system
+            .add_at(first + Duration::from_millis(millis), move |_| send.send(millis).unwrap())
+            .unwrap();
+    }
+    clock.await_timer(unix_nanos(first + slack));
+    let before = clock.state.lock().unwrap().settings;
+    clock.expire();
+    assert_eq!([(); 3].map(|()| ran.recv().unwrap()), [0, 4, 10]);
+    clock.await_timer(unix_nanos(first + Duration::from_millis(11) + slack));
+    assert_eq!(clock.state.lock().unwrap().settings, before + 1);
+    assert!(ran.try_recv().is_err(), "an event ran before its time");
 }
