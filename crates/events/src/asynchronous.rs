@@ -1,7 +1,6 @@
 //! Futures over the event system. Each future adds an event that wakes its task. So futures work
 //! under any executor and are as exact as the system.
 
-use std::collections::{HashSet, VecDeque};
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
@@ -9,43 +8,36 @@ use std::sync::{Arc, Mutex};
 use std::task::{Context as TaskContext, Poll, Waker};
 use std::time::{Duration, SystemTime};
 
-use futures_core::Stream;
-
+use crate::job::Action;
 use crate::lock::lock;
-use crate::outcome::{ActionId, AddError};
-use crate::{Cancel, Context, Handle};
+use crate::outcome::{ActionId, AddError, Base};
+use crate::{Cancel, Handle, unix_nanos};
 
-/// The items that events pass to a task, and the task to wake. The waker is user code: it is
-/// cloned, woken and dropped without a lock held.
-struct Mailbox<T> {
-    items: VecDeque<T>,
-    /// The number of events that have neither passed their item nor been dropped.
-    senders: usize,
+/// How an event ended, and the task to wake then. The waker is user code: it is cloned, woken and
+/// dropped without a lock held.
+#[derive(Default)]
+struct Ending {
+    over: Option<Result<(), Closed>>,
     waker: Option<Waker>,
 }
 
-/// The receiving end, in a future. It receives items and the end of the items.
-struct Receiver<T>(Arc<Mutex<Mailbox<T>>>);
+/// The receiving end, in a future.
+struct Receiver(Arc<Mutex<Ending>>);
 
-impl<T> Receiver<T> {
-    fn new() -> Self {
-        Receiver(Arc::new(Mutex::new(Mailbox { items: VecDeque::new(), senders: 0, waker: None })))
+impl Receiver {
+    fn over(&self) -> Option<Result<(), Closed>> {
+        lock(&self.0).over
     }
 
-    fn sender(&self) -> Sender<T> {
-        lock(&self.0).senders += 1;
-        Sender(Some(self.0.clone()))
-    }
-
-    /// Returns an item, or `None` if there is no item and no sender.
-    fn poll(&self, context: &TaskContext<'_>) -> Poll<Option<T>> {
+    fn poll(&self, context: &TaskContext<'_>) -> Poll<Result<(), Closed>> {
         let waker = context.waker().clone();
-        let mut mailbox = lock(&self.0);
-        let before = match mailbox.items.pop_front() {
-            None if mailbox.senders > 0 => mailbox.waker.replace(waker),
-            item => return Poll::Ready(item),
-        };
-        drop(mailbox);
+        let mut ending = lock(&self.0);
+        if let Some(over) = ending.over {
+            drop(ending);
+            return Poll::Ready(over);
+        }
+        let before = ending.waker.replace(waker);
+        drop(ending);
         drop(before);
         Poll::Pending
     }
@@ -57,29 +49,22 @@ impl<T> Receiver<T> {
     }
 }
 
-/// The sending end, in the action of an event. It reports if it is dropped without an item.
-struct Sender<T>(Option<Arc<Mutex<Mailbox<T>>>>);
+/// The sending end, in the action of an event. It reports if it is dropped before the action runs.
+struct Sender(Arc<Mutex<Ending>>);
 
-impl<T> Sender<T> {
-    fn send(mut self, item: T) {
-        self.leave(Some(item));
-    }
-
-    fn leave(&mut self, item: Option<T>) {
-        let Some(mailbox) = self.0.take() else { return };
-        let mut mailbox = lock(&mailbox);
-        mailbox.senders -= 1;
-        let waker =
-            if item.is_some() || mailbox.senders == 0 { mailbox.waker.take() } else { None };
-        mailbox.items.extend(item);
-        drop(mailbox);
+impl Sender {
+    fn end(&self, how: Result<(), Closed>) {
+        let mut ending = lock(&self.0);
+        ending.over.get_or_insert(how);
+        let waker = ending.waker.take();
+        drop(ending);
         waker.into_iter().for_each(Waker::wake);
     }
 }
 
-impl<T> Drop for Sender<T> {
+impl Drop for Sender {
     fn drop(&mut self) {
-        self.leave(None);
+        self.end(Err(Closed));
     }
 }
 
@@ -101,15 +86,14 @@ impl std::error::Error for Closed {}
 pub struct Sleep {
     system: Handle,
     id: ActionId,
-    receiver: Receiver<()>,
-    over: Option<Result<(), Closed>>,
+    receiver: Receiver,
 }
 
 impl fmt::Debug for Sleep {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Sleep")
             .field("id", &self.id)
-            .field("over", &self.over)
+            .field("over", &self.receiver.over())
             .finish_non_exhaustive()
     }
 }
@@ -117,19 +101,14 @@ impl fmt::Debug for Sleep {
 impl Future for Sleep {
     type Output = Result<(), Closed>;
 
-    fn poll(mut self: Pin<&mut Self>, context: &mut TaskContext<'_>) -> Poll<Self::Output> {
-        if self.over.is_none()
-            && let Poll::Ready(item) = self.receiver.poll(context)
-        {
-            self.over = Some(item.ok_or(Closed));
-        }
-        self.over.map_or(Poll::Pending, Poll::Ready)
+    fn poll(self: Pin<&mut Self>, context: &mut TaskContext<'_>) -> Poll<Self::Output> {
+        self.receiver.poll(context)
     }
 }
 
 impl Drop for Sleep {
     fn drop(&mut self) {
-        if self.over.is_none() {
+        if self.receiver.over().is_none() {
             self.receiver.close();
             let _: Cancel = self.system.cancel(self.id);
         }
@@ -186,89 +165,6 @@ impl<F: Future> Future for Timeout<F> {
     }
 }
 
-/// A stream that yields items when they are due. Made by [`Handle::due_stream`].
-///
-/// The stream ends when no item is pending, also if the system has dropped the pending items. It
-/// continues after an addition. Dropping the stream cancels all pending items.
-pub struct DueStream<T> {
-    system: Handle,
-    receiver: Receiver<(ActionId, T)>,
-    pending: HashSet<ActionId>,
-}
-
-impl<T> fmt::Debug for DueStream<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("DueStream").field("pending", &self.pending).finish_non_exhaustive()
-    }
-}
-
-impl<T: Send + 'static> DueStream<T> {
-    /// Adds an item that the stream yields at a time of the wall clock.
-    ///
-    /// # Errors
-    /// Fails with [`AddError::Full`], [`AddError::Closed`] or [`AddError::Forked`], and drops the
-    /// item.
-    pub fn add_at(&mut self, at: SystemTime, item: T) -> Result<ActionId, AddError> {
-        let action = self.action(item);
-        self.added(self.system.add_at(at, action))
-    }
-
-    /// Adds an item that the stream yields after a delay.
-    ///
-    /// # Errors
-    /// Fails with [`AddError::Full`], [`AddError::Closed`] or [`AddError::Forked`], and drops the
-    /// item.
-    pub fn add_after(&mut self, delay: Duration, item: T) -> Result<ActionId, AddError> {
-        let action = self.action(item);
-        self.added(self.system.add_after(delay, action))
-    }
-
-    fn action(&self, item: T) -> impl FnOnce(&Context<'_>) + Send + use<T> {
-        let sender = self.receiver.sender();
-        move |context| sender.send((context.id(), item))
-    }
-
-    /// Records an id. The item cannot be yielded before, because that would borrow the stream.
-    fn added(&mut self, added: Result<ActionId, AddError>) -> Result<ActionId, AddError> {
-        self.pending.extend(added);
-        added
-    }
-
-    /// Cancels an item. Returns false if the item was due or is not in this stream.
-    pub fn cancel(&mut self, id: ActionId) -> bool {
-        self.pending.contains(&id)
-            && self.system.cancel(id) == Cancel::Cancelled
-            && self.pending.remove(&id)
-    }
-}
-
-impl<T> Stream for DueStream<T> {
-    type Item = T;
-
-    fn poll_next(self: Pin<&mut Self>, context: &mut TaskContext<'_>) -> Poll<Option<T>> {
-        let this = self.get_mut();
-        this.receiver.poll(context).map(|due| match due {
-            Some((id, item)) => {
-                this.pending.remove(&id);
-                Some(item)
-            }
-            None => {
-                this.pending.clear();
-                None
-            }
-        })
-    }
-}
-
-impl<T> Drop for DueStream<T> {
-    fn drop(&mut self) {
-        self.receiver.close();
-        for &id in &self.pending {
-            let _: Cancel = self.system.cancel(id);
-        }
-    }
-}
-
 impl Handle {
     /// Returns a future that is ready once `delay` has passed from now. It ends with [`Closed`] if
     /// the system is shut down or dropped before.
@@ -293,10 +189,15 @@ impl Handle {
     /// # Errors
     /// Fails with [`AddError::Full`], [`AddError::Closed`] or [`AddError::Forked`].
     pub fn sleep(&self, delay: Duration) -> Result<Sleep, AddError> {
-        let receiver = Receiver::new();
-        let sender = receiver.sender();
-        let id = self.add_after(delay, |_| sender.send(()))?;
-        Ok(Sleep { system: self.clone(), id, receiver, over: None })
+        self.sleep_on(Base::Steady, self.in_nanos(delay))
+    }
+
+    pub(crate) fn sleep_on(&self, base: Base, deadline: u64) -> Result<Sleep, AddError> {
+        let receiver = Receiver(Arc::default());
+        let sender = Sender(receiver.0.clone());
+        let action = Action::Once(Box::new(move |_| sender.end(Ok(()))));
+        let id = self.add(base, deadline, action, None)?;
+        Ok(Sleep { system: self.clone(), id, receiver })
     }
 
     /// Returns a future that is ready once the wall clock shows `at`. Otherwise like
@@ -305,10 +206,7 @@ impl Handle {
     /// # Errors
     /// Fails with [`AddError::Full`], [`AddError::Closed`] or [`AddError::Forked`].
     pub fn sleep_until(&self, at: SystemTime) -> Result<Sleep, AddError> {
-        let receiver = Receiver::new();
-        let sender = receiver.sender();
-        let id = self.add_at(at, |_| sender.send(()))?;
-        Ok(Sleep { system: self.clone(), id, receiver, over: None })
+        self.sleep_on(Base::Wall, unix_nanos(at))
     }
 
     /// Limits the time of a future to `limit`, counted from now.
@@ -318,27 +216,5 @@ impl Handle {
     /// itself yields a [`TimeoutError`].
     pub fn timeout<F: Future>(&self, limit: Duration, future: F) -> Result<Timeout<F>, AddError> {
         Ok(Timeout { future: Box::pin(future), sleep: self.sleep(limit)? })
-    }
-
-    /// Returns a stream of items with the times at which they are due.
-    ///
-    /// The stream has a handle to the system and can outlive the function that made it:
-    ///
-    /// ```
-    /// # use std::time::Duration;
-    /// use lanesum_events::{AddError, DueStream, EventSystem};
-    ///
-    /// fn countdown(system: &EventSystem) -> Result<DueStream<u32>, AddError> {
-    ///     let mut stream = system.due_stream();
-    ///     for n in 1..=3 {
-    ///         stream.add_after(n * Duration::from_secs(1), 3 - n)?;
-    ///     }
-    ///     Ok(stream)
-    /// }
-    /// # assert!(countdown(&EventSystem::start()?).is_ok());
-    /// # Ok::<(), std::io::Error>(())
-    /// ```
-    pub fn due_stream<T: Send + 'static>(&self) -> DueStream<T> {
-        DueStream { system: self.clone(), receiver: Receiver::new(), pending: HashSet::new() }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
+use std::time::Instant;
 
 use crate::TestClock;
 use crate::outcome::Times;
@@ -40,6 +41,14 @@ impl Clock {
         match self {
             Clock::System(timers) => timers.steady(),
             Clock::Test(clock, delays, _) => clock.now(*delays).steady,
+        }
+    }
+
+    /// Returns the time of the monotonic clock.
+    pub(crate) fn instant(&self) -> Instant {
+        match self {
+            Clock::System(_) => Instant::now(),
+            Clock::Test(clock, ..) => clock.instant(),
         }
     }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::thread;
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use crate::job::{Action, Repeat, Repeated};
 use crate::lock::lock;
@@ -121,6 +121,33 @@ impl Handle {
         self.add(Base::Steady, self.in_nanos(delay), Action::Once(Box::new(action)), None)
     }
 
+    /// Runs an action at an [`Instant`], converted to the
+    /// [delay clock](crate::Builder::delay_clock) of the system. A time in the past runs it at once.
+    ///
+    /// ```
+    /// use std::sync::mpsc::channel;
+    /// use std::time::{Duration, Instant};
+    /// use lanesum_events::EventSystem;
+    ///
+    /// let system = EventSystem::start()?;
+    /// let (send, receive) = channel();
+    /// let at = Instant::now() + Duration::from_millis(1);
+    /// system.add_at_instant(at, move |_| send.send(Instant::now()).unwrap())?;
+    /// assert!(receive.recv()? >= at);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Fails with [`AddError::Full`], [`AddError::Closed`] or [`AddError::Forked`], and drops the
+    /// action.
+    pub fn add_at_instant(
+        &self,
+        at: Instant,
+        action: impl FnOnce(&Context<'_>) + Send + 'static,
+    ) -> Result<ActionId, AddError> {
+        self.add(Base::Steady, self.at_instant(at), Action::Once(Box::new(action)), None)
+    }
+
     /// Repeats an action. The first run is due at a time of the wall clock, and later runs follow
     /// the same clock.
     ///
@@ -162,7 +189,7 @@ impl Handle {
         self.add(base, deadline, Action::Repeated(action), Some(repeat))
     }
 
-    fn add(
+    pub(crate) fn add(
         &self,
         base: Base,
         deadline: u64,
@@ -173,6 +200,28 @@ impl Handle {
         let (id, wake) = core.add(shard_hint(), base, Some(deadline), action, repeat)?;
         self.notify(wake);
         Ok(id)
+    }
+
+    /// Returns the time of the delay clock at an instant.
+    pub(crate) fn at_instant(&self, at: Instant) -> u64 {
+        // In this order, so that no event is early.
+        let now = self.shared.clock.instant();
+        let steady = self.shared.clock.steady();
+        match at.checked_duration_since(now) {
+            Some(left) => steady.saturating_add(nanos(left)),
+            None => steady.saturating_sub(nanos(now.saturating_duration_since(at))),
+        }
+    }
+
+    /// Returns the instant of a time of the delay clock.
+    #[cfg(feature = "async")]
+    pub(crate) fn instant(&self, steady: u64) -> Instant {
+        let (time, now) = (self.shared.clock.steady(), self.shared.clock.instant());
+        let at = match steady.checked_sub(time) {
+            Some(left) => now.checked_add(Duration::from_nanos(left)),
+            None => now.checked_sub(Duration::from_nanos(time - steady)),
+        };
+        at.unwrap_or(now)
     }
 
     pub(crate) fn in_nanos(&self, delay: Duration) -> u64 {
@@ -347,7 +396,6 @@ impl Handle {
     /// Within an action of this system it does not wait. Actions of two systems that end each other
     /// wait forever.
     pub fn shutdown(&self, how: Shutdown) {
-        self.shared.ended.store(true, Ordering::Relaxed);
         self.close(match how {
             Shutdown::Drain => Life::Draining,
             Shutdown::DropPending => Life::Closed,
@@ -360,6 +408,7 @@ impl Handle {
     }
 
     pub(crate) fn close(&self, life: Life) {
+        self.shared.ended.store(true, Ordering::Relaxed);
         let Some(core) = self.core() else { return };
         let taken = core.close(life);
         // First, because dropping may take long.

@@ -58,6 +58,8 @@
 #[cfg(feature = "async")]
 mod asynchronous;
 mod clock;
+#[cfg(feature = "async")]
+mod due_stream;
 mod expired;
 mod handle;
 mod job;
@@ -79,8 +81,10 @@ mod worker;
 use std::time::{Duration, SystemTime};
 
 #[cfg(feature = "async")]
-pub use asynchronous::{Closed, DueStream, Sleep, Timeout, TimeoutError};
+pub use asynchronous::{Closed, Sleep, Timeout, TimeoutError};
 pub use clock::DelayClock;
+#[cfg(feature = "async")]
+pub use due_stream::{Deadline, Due, DueStream};
 pub use handle::{Context, Handle};
 pub use job::Missed;
 pub use outcome::{ActionId, AddError, Cancel};

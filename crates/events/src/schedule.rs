@@ -319,6 +319,42 @@ impl<T> Schedule<T> {
         Some(Claim { id, deadline: entry.deadline, payload: &mut held.payload })
     }
 
+    /// Returns the deadline, the id and the payload of the first event, due or not.
+    pub fn peek(&mut self) -> Option<(u64, EventId, &T)> {
+        let entry = self.front(u64::MAX)?;
+        let slot = entry.slot();
+        let (seq, held) = self.slab.at(slot)?;
+        Some((entry.deadline, EventId { seq, slot }, &held.payload))
+    }
+
+    /// Removes all events, pending and idle. Their ids stay unused.
+    ///
+    /// ```
+    /// use lanesum_events::Schedule;
+    ///
+    /// let mut schedule = Schedule::new();
+    /// let id = schedule.add(7, 'a')?;
+    /// assert_eq!(schedule.peek(), Some((7, id, &'a')));
+    /// assert!(schedule.capacity() >= 1);
+    /// schedule.clear();
+    /// schedule.add(7, 'b')?;
+    /// assert_eq!(schedule.cancel(id), None);
+    /// # Ok::<(), lanesum_events::Full<char>>(())
+    /// ```
+    pub fn clear(&mut self) {
+        let slab = std::mem::replace(&mut self.slab, Slab::new());
+        self.queue = Queue::new();
+        self.idle = 0;
+        self.patience = STALE_MIN / 2;
+        // Last, because the drop of a payload can panic.
+        drop(slab);
+    }
+
+    /// Returns the number of events for which slots are allocated.
+    pub fn capacity(&self) -> usize {
+        self.slab.capacity()
+    }
+
     /// Returns the payload of a pending or idle event.
     pub fn get(&self, id: EventId) -> Option<&T> {
         Some(&self.held(id)?.payload)

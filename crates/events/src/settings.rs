@@ -211,9 +211,8 @@ impl Builder {
     }
 }
 
-/// Returns a different number for each system of this process. Starting 2^32 systems would take
-/// hours.
-fn system_number() -> u32 {
+/// Returns a different number for each system and each stream of this process, up to 2^32.
+pub(crate) fn system_number() -> u32 {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     COUNT.fetch_add(1, Ordering::Relaxed)
 }

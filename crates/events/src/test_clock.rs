@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use crate::clock::DelayClock;
 use crate::outcome::Times;
@@ -37,6 +37,8 @@ pub struct TestClock {
 
 #[derive(Debug)]
 struct State {
+    /// The instant of the start of the monotonic clock.
+    start: Instant,
     wall: u64,
     monotonic: u64,
     boot: u64,
@@ -69,7 +71,7 @@ impl TestClock {
     /// Makes a clock that shows the time `wall`, but not before 1970.
     pub fn at(wall: SystemTime) -> Self {
         let wall = unix_nanos(wall);
-        let state = State { wall, monotonic: 0, boot: 0, changes: 0 };
+        let state = State { start: Instant::now(), wall, monotonic: 0, boot: 0, changes: 0 };
         TestClock { shared: Arc::new((Mutex::new(state), Condvar::new())) }
     }
 
@@ -150,6 +152,23 @@ impl TestClock {
     /// Returns the time of the wall clock.
     pub fn wall(&self) -> SystemTime {
         SystemTime::UNIX_EPOCH + Duration::from_nanos(self.lock().wall)
+    }
+
+    /// Returns the time of the monotonic clock, for deadlines that are instants.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use lanesum_events::TestClock;
+    ///
+    /// let clock = TestClock::new();
+    /// let start = clock.instant();
+    /// clock.advance(Duration::from_secs(60));
+    /// assert_eq!(clock.instant() - start, Duration::from_secs(60));
+    /// ```
+    pub fn instant(&self) -> Instant {
+        let state = self.lock();
+        let time = state.start.checked_add(Duration::from_nanos(state.monotonic));
+        time.unwrap_or(state.start)
     }
 
     pub(crate) fn is(&self, other: &Self) -> bool {

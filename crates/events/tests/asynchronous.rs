@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use futures_core::Stream;
 use lanesum_events::{
-    AddError, Closed, Context as ActionContext, DueStream, EventSystem, Handle, Shutdown,
-    TestClock, TimeoutError,
+    AddError, Closed, Context as ActionContext, Deadline, DelayClock, DueStream, EventSystem,
+    Handle, Shutdown, TestClock, TimeoutError,
 };
 
 fn system() -> (TestClock, EventSystem) {
@@ -19,6 +19,8 @@ fn system() -> (TestClock, EventSystem) {
     let system = EventSystem::builder().inline().test_clock(&clock).start().unwrap();
     (clock, system)
 }
+
+const YEAR: Duration = Duration::from_secs(365 * 24 * 3600);
 
 fn millis(millis: u64) -> Duration {
     Duration::from_millis(millis)
@@ -30,7 +32,8 @@ fn poll<F: Future>(future: std::pin::Pin<&mut F>) -> Poll<F::Output> {
 
 async fn next<T>(stream: &mut DueStream<T>) -> Option<T> {
     let mut stream = pin!(stream);
-    std::future::poll_fn(|context| stream.as_mut().poll_next(context)).await
+    let due = std::future::poll_fn(|context| stream.as_mut().poll_next(context)).await;
+    due.map(|due| due.item)
 }
 
 #[tokio::test]
@@ -106,13 +109,14 @@ async fn a_stream_yields_due_events_in_order() {
     stream.add_at(clock.wall() + millis(1), "first").unwrap();
     let never = stream.add_after(millis(1), "cancelled").unwrap();
     stream.add_after(millis(9), "pending").unwrap();
-    assert!(stream.cancel(never));
-    assert!(!stream.cancel(never));
+    assert_eq!(stream.cancel(never), Some("cancelled"));
+    assert_eq!(stream.cancel(never), None);
     clock.advance(millis(5));
     assert_eq!(next(&mut stream).await, Some("first"));
     assert_eq!(next(&mut stream).await, Some("second"));
-    assert_eq!(system.len(), 1);
+    assert_eq!((stream.len(), system.len()), (1, 0));
     assert_eq!(poll(pin!(next(&mut stream))), Poll::Pending);
+    assert_eq!(system.len(), 1, "the stream waits for its first item");
     drop(stream);
     assert!(system.is_empty());
 }
@@ -172,17 +176,112 @@ fn an_empty_stream_ends_and_resumes_after_an_addition() {
         let id = stream.add_after(millis(1), n).unwrap();
         let other = system.add_after(millis(1), |_| {}).unwrap();
         assert_eq!(poll(pin!(next(&mut stream))), Poll::Pending);
-        assert!(!stream.cancel(other), "it is not of this stream");
+        assert_eq!(stream.cancel(other), None, "it is not of this stream");
         assert!(system.is_pending(other));
         clock.advance(millis(1));
         system.wait_idle();
         assert_eq!(poll(pin!(next(&mut stream))), Poll::Ready(Some(n)));
         assert_eq!(poll(pin!(next(&mut stream))), Poll::Ready(None));
-        assert!(!stream.cancel(id));
+        assert_eq!(stream.cancel(id), None);
     }
     let id = stream.add_after(millis(1), 9).unwrap();
-    assert!(stream.cancel(id));
+    assert_eq!(stream.cancel(id), Some(9));
     assert_eq!(poll(pin!(next(&mut stream))), Poll::Ready(None));
+}
+
+/// Counts how often a task is woken.
+#[derive(Default)]
+struct Wakes(AtomicUsize);
+
+impl Wake for Wakes {
+    fn wake(self: Arc<Self>) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+#[test]
+fn items_have_their_id_and_deadline() {
+    for delays in [DelayClock::Boot, DelayClock::Monotonic] {
+        let clock = TestClock::new();
+        let builder = EventSystem::builder().inline().test_clock(&clock).delay_clock(delays);
+        let system = builder.start().unwrap();
+        clock.suspend(millis(1_000));
+        clock.advance(millis(500));
+        let mut stream = system.due_stream();
+        let (wall, instant) = (clock.wall() + millis(20), clock.instant() + millis(10));
+        let past = clock.instant() - millis(300);
+        let second = stream.add_at(wall, "wall").unwrap();
+        let first = stream.add_at_instant(instant, "instant").unwrap();
+        let late = stream.add_at_instant(past, "past").unwrap();
+        let expected = [
+            (late, Deadline::Delay(past), "past"),
+            (first, Deadline::Delay(instant), "instant"),
+            (second, Deadline::Wall(wall), "wall"),
+        ];
+        let peeked = stream.peek().map(|due| (due.id, due.deadline, *due.item));
+        assert_eq!(peeked, Some(expected[0]));
+        clock.advance(millis(20));
+        let mut context = Context::from_waker(Waker::noop());
+        let due = [(); 3].map(|()| match stream.poll_due(&mut context) {
+            Poll::Ready(Some(due)) => (due.id, due.deadline, due.item),
+            other => panic!("{other:?}"),
+        });
+        assert_eq!(due, expected, "{delays:?}");
+        assert_eq!(stream.poll_due(&mut context), Poll::Ready(None));
+    }
+}
+
+#[test]
+fn reset_moves_an_item_on_its_own_clock() {
+    let (clock, system) = system();
+    let mut stream = system.due_stream();
+    let delayed = stream.add_after(millis(10), "delayed").unwrap();
+    let timed = stream.add_at(clock.wall() + millis(10), "timed").unwrap();
+    assert!(!stream.reschedule_after(timed, millis(1)), "it is on the wall clock");
+    assert!(!stream.reschedule_at(delayed, clock.wall()), "it is on the delay clock");
+    assert!(!system.due_stream::<()>().reschedule_after(delayed, millis(1)), "it is not there");
+    assert!(poll(pin!(next(&mut stream))).is_pending());
+    assert!(stream.reschedule_after(delayed, millis(30)));
+    assert!(stream.reschedule_at(timed, clock.wall() + millis(20)));
+    clock.advance(millis(19));
+    system.wait_idle();
+    assert!(poll(pin!(next(&mut stream))).is_pending());
+    clock.advance(millis(1));
+    assert_eq!(poll(pin!(next(&mut stream))), Poll::Ready(Some("timed")));
+    assert!(stream.reschedule_at_instant(delayed, clock.instant()));
+    assert_eq!(poll(pin!(next(&mut stream))), Poll::Ready(Some("delayed")));
+    assert!(!stream.reschedule_after(delayed, millis(1)), "it was yielded");
+}
+
+/// An earlier item and the end wake the task that waits. Other changes do not.
+#[test]
+fn changes_wake_a_waiting_task_if_necessary() {
+    let (_clock, system) = system();
+    let mut stream = system.due_stream().bounded(4);
+    let wakes = Arc::new(Wakes::default());
+    let waker = Waker::from(wakes.clone());
+    let wait = |stream: &mut DueStream<u8>| {
+        let polled = stream.poll_due(&mut Context::from_waker(&waker));
+        assert!(polled.is_pending(), "{polled:?}");
+    };
+    let woken = || wakes.0.swap(0, Ordering::Relaxed);
+    let first = stream.add_after(millis(10), 1).unwrap();
+    wait(&mut stream);
+    stream.add_after(millis(20), 2).unwrap();
+    stream.add_after(millis(10), 3).unwrap();
+    assert_eq!((stream.cancel(first), woken()), (Some(1), 0));
+    stream.add_after(millis(9), 4).unwrap();
+    assert_eq!(woken(), 1);
+    wait(&mut stream);
+    let at = std::time::SystemTime::now() + YEAR;
+    stream.add_at(at, 5).unwrap();
+    assert_eq!(woken(), 1, "the other clock has no alarm yet");
+    assert_eq!(stream.add_at(at, 6), Err(AddError::Full));
+    wait(&mut stream);
+    assert!(stream.capacity() >= stream.len());
+    stream.clear();
+    assert_eq!((woken(), stream.len(), stream.peek()), (1, 0, None));
+    assert_eq!(stream.poll_due(&mut Context::from_waker(&waker)), Poll::Ready(None));
 }
 
 /// A future or stream that may be dropped, by its own waker.
@@ -288,7 +387,7 @@ fn a_waker_may_use_the_system_and_the_future() {
             let id = stream.add_after(millis(10), ()).unwrap();
             let polled = Pin::new(&mut stream).poll_next(&mut Context::from_waker(&world.waker()));
             assert!(polled.is_pending());
-            assert!(stream.cancel(id));
+            assert!(stream.cancel(id).is_some());
         },
     ];
     for (n, meddle) in meddle.into_iter().enumerate() {

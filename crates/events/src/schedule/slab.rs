@@ -210,9 +210,12 @@ impl<T> Slab<T> {
         }
     }
 
+    pub(super) fn capacity(&self) -> usize {
+        CHUNK * self.chunks.iter().filter(|chunk| chunk.slots.is_some()).count()
+    }
+
     pub(super) fn heap_size(&self) -> usize {
-        let chunks = self.chunks.iter().filter(|chunk| chunk.slots.is_some()).count();
-        chunks * size_of::<[Option<Held<T>>; CHUNK]>()
+        self.capacity() / CHUNK * size_of::<[Option<Held<T>>; CHUNK]>()
             + self.chunks.capacity() * size_of::<Chunk<T>>()
     }
 
