@@ -9,6 +9,7 @@
 //! | an event | to cancel it and wait for its end | [`cancel_and_wait`](Handle::cancel_and_wait) |
 //! | futures, under any executor | to wait or to limit the time | [`sleep`](Handle::sleep), [`timeout`](Handle::timeout), [`due_stream`](Handle::due_stream) with the feature `async` |
 //! | a test | to move the time | [`TestClock`] |
+//! | thousands of events a second | to share wake-ups and use less CPU | [`Builder::slack`] |
 //! | your own clock and threads | the data structure only | [`Schedule`] |
 //! | pending events | to store them | [`Schedule::snapshot`] with the feature `serde` |
 //!
@@ -17,8 +18,8 @@
 //! - [`Schedule`] is a data structure of events by deadline. It is exact to the nanosecond, and its
 //!   cost per event does not grow with the number of events. It has no clock and no threads, and
 //!   does no I/O.
-//! - [`EventSystem`] runs the events of a schedule. A thread sleeps until the exact next deadline,
-//!   and workers run the actions. Wall-clock times ([`add_at`](Handle::add_at)) follow the clock
+//! - [`EventSystem`] runs the events of a schedule. Its threads sleep until the exact next deadline
+//!   and run the actions. Wall-clock times ([`add_at`](Handle::add_at)) follow the clock
 //!   when it is set. Delays ([`add_after`](Handle::add_after)) are not affected.
 //!
 //! ```
@@ -50,8 +51,11 @@
 //! - `serde`: a [`Snapshot`] can be stored.
 //!
 //! Deadlines are 64-bit numbers of nanoseconds, which cover wall-clock times from 1970 to 2554.
-//! Earlier times are due at once, and later ones are due in 2554. The crate uses timers of Linux
-//! and runs on Linux only.
+//! Earlier times are due at once, and later ones are due in 2554.
+//!
+//! The crate compiles on every platform, and [`Schedule`] works on each of them. An [`EventSystem`]
+//! uses timers of Linux. Elsewhere [`EventSystem::start`] fails with
+//! [`Unsupported`](std::io::ErrorKind::Unsupported), unless the system has a [`TestClock`].
 #![forbid(unsafe_code)]
 #![warn(missing_debug_implementations)]
 
@@ -73,6 +77,7 @@ mod state;
 mod sync;
 mod system;
 mod test_clock;
+#[cfg_attr(not(target_os = "linux"), path = "no_timers.rs")]
 mod timerfd;
 mod transaction;
 mod waits;

@@ -90,9 +90,8 @@ fn seed() -> u64 {
     RandomState::new().hash_one(COUNT.fetch_add(1, Ordering::Relaxed))
 }
 
-/// About the time that waking a thread takes, in nanoseconds. A thread that runs claimed
-/// events is helped by another one only if it takes longer.
-const HELP: u64 = 50_000;
+/// The least time between wake-ups, in nanoseconds. It is about the time that one takes.
+const PAUSE: u64 = 50_000;
 
 /// Settings of an [`EventSystem`].
 pub struct Builder {
@@ -145,7 +144,8 @@ impl Builder {
 
     /// Lets each event run up to `slack` late, so that one wake-up serves all events that are due
     /// within that time. No event runs early. The default is zero: each event wakes a thread at its
-    /// exact time. With 1 ms of slack, thousands of events a second take a fraction of the CPU.
+    /// exact time, except that events within 50 us after others may share a wake-up. With 1 ms of
+    /// slack, thousands of events a second take a fraction of the CPU.
     ///
     /// ```
     /// use std::time::Duration;
@@ -191,14 +191,16 @@ impl Builder {
     /// Starts the threads of the system.
     ///
     /// # Errors
-    /// Fails if the operating system cannot create a thread or a timer.
+    /// Fails if the operating system cannot create a thread or a timer. Without a
+    /// [`test_clock`](Self::test_clock) it fails with [`io::ErrorKind::Unsupported`] on systems other
+    /// than Linux.
     pub fn start(self) -> io::Result<EventSystem> {
         let cpus = thread::available_parallelism().map_or(1, usize::from);
         let threads = self.workers.unwrap_or(cpus).max(1);
         let slack = nanos(self.slack);
         // The time on a test clock does not pass until somebody moves it.
-        let help = if self.clock.is_some() { slack } else { slack.max(HELP) };
-        let pace = Pace { slack, help: (threads > 1).then_some(help) };
+        let pause = if self.clock.is_some() { 0 } else { slack.max(PAUSE) };
+        let pace = Pace { slack, pause, alone: threads == 1 };
         let clock = match self.clock {
             Some(clock) => Clock::Test(clock, self.delays, Arc::default()),
             None => Clock::System(Arc::new(TimerFds::new(self.delays)?)),

@@ -46,9 +46,10 @@ pub(crate) type Taken = Vec<(ActionId, Job)>;
 pub(crate) struct Pace {
     /// The time for which due events wait for others, so that one wake-up serves all of them.
     pub(crate) slack: u64,
-    /// The time after which another thread helps with claimed events, or `None` if there is no
-    /// other thread.
-    pub(crate) help: Option<u64>,
+    /// The time until the next wake-up. Meanwhile this thread runs events.
+    pub(crate) pause: u64,
+    /// Whether there is only one thread.
+    pub(crate) alone: bool,
 }
 
 pub(crate) struct Core {
@@ -341,7 +342,7 @@ impl Core {
             }
         }
         let queued = self.expired.push(&claimed);
-        if queued > 0 && self.pace.help.is_none() {
+        if queued > 0 && self.pace.alone {
             // This thread claims again before it sleeps.
             self.rouse();
             return Next::Run(Wake(false));
@@ -350,14 +351,17 @@ impl Core {
         if queued == 0 && life != Life::Open && next == [None; 2] && !self.expired.is_busy() {
             return Next::Stop;
         }
+        let before = self.alarm();
         let alarm = |base: Base| {
-            let next = next[base as usize].unwrap_or(u64::MAX).saturating_add(self.pace.slack);
-            // Another thread is woken only if this one does not finish in time.
-            let help = now.on(base).saturating_add(self.pace.help.unwrap_or(0));
+            let first = next[base as usize].unwrap_or(u64::MAX);
+            let soon = now.on(base).saturating_add(self.pace.pause);
+            let latest = first.saturating_add(self.pace.slack).max(soon);
             match queued {
-                0 => next,
-                1 => next.max(help),
-                _ => help,
+                // The timer need not be set again.
+                0 if (first..=latest).contains(&before.on(base)) => before.on(base),
+                0 | 1 => latest,
+                // Another thread runs the other claimed events if this one does not finish in time.
+                _ => soon,
             }
         };
         self.set_alarm(Times { wall: alarm(Base::Wall), steady: alarm(Base::Steady) });

@@ -33,7 +33,8 @@ impl EventSystem {
     /// Starts a system with the default settings.
     ///
     /// # Errors
-    /// Fails if the operating system cannot create a thread or a timer.
+    /// Fails if the operating system cannot create a thread or a timer, and with
+    /// [`io::ErrorKind::Unsupported`] on systems other than Linux.
     pub fn start() -> io::Result<Self> {
         Self::builder().start()
     }

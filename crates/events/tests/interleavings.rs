@@ -84,7 +84,7 @@ struct World {
 impl World {
     /// Starts threads as the system does.
     fn start(shards: usize, workers: usize) -> (Arc<Self>, Vec<thread::JoinHandle<()>>) {
-        let pace = Pace { slack: 0, help: (workers > 1).then_some(0) };
+        let pace = Pace { slack: 0, pause: 0, alone: workers == 1 };
         let world = Arc::new(World { core: Core::new(0, shards, 8, pace), bed: Bed::default() });
         let mut threads = vec![];
         for _ in 0..workers {

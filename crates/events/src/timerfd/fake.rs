@@ -102,7 +102,7 @@ fn system(now: u64, slack: Duration) -> (EventSystem, Arc<FakeClock>) {
     let flags = TimerfdTimerFlags::empty();
     let wall = Timer { fd, clock: Source::Fake(clock.clone()), flags };
     let timers = TimerFds::with(wall, DelayClock::Boot).unwrap();
-    let pace = Pace { slack: nanos(slack), help: None };
+    let pace = Pace { slack: nanos(slack), pause: 0, alone: true };
     let core = Core::new(0, 2, usize::MAX, pace);
     let shared = Shared::new(core, Clock::System(Arc::new(timers)), Box::new(|_| {}));
     (EventSystem::spawn(shared.unwrap(), 1).unwrap(), clock)
