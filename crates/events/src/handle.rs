@@ -121,8 +121,8 @@ impl Handle {
         self.add(Base::Steady, self.in_nanos(delay), Action::Once(Box::new(action)), None)
     }
 
-    /// Runs an action at an [`Instant`], converted to the
-    /// [delay clock](crate::Builder::delay_clock) of the system. A time in the past runs it at once.
+    /// Runs an action at an [`Instant`], converted to the [delay
+    /// clock](crate::Builder::delay_clock) of the system. A time in the past runs it at once.
     ///
     /// ```
     /// use std::sync::mpsc::channel;

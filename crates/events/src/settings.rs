@@ -191,9 +191,9 @@ impl Builder {
     /// Starts the threads of the system.
     ///
     /// # Errors
-    /// Fails if the operating system cannot create a thread or a timer. Without a
-    /// [`test_clock`](Self::test_clock) it fails with [`io::ErrorKind::Unsupported`] on systems other
-    /// than Linux.
+    /// Fails if the operating system cannot create a thread or a timer. On systems other than Linux
+    /// it fails with [`io::ErrorKind::Unsupported`], unless there is a
+    /// [`test_clock`](Self::test_clock).
     pub fn start(self) -> io::Result<EventSystem> {
         let cpus = thread::available_parallelism().map_or(1, usize::from);
         let threads = self.workers.unwrap_or(cpus).max(1);

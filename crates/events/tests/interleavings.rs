@@ -53,8 +53,8 @@ use state::{Core, Pace};
 const NOW: Times = Times { wall: 100, steady: 100 };
 const RUNS: usize = 2_000;
 
-/// The sleep of the threads. Each expiry of the timer wakes one. The time stands still, so one would
-/// sleep for ever if it were not woken when it must be.
+/// The sleep of the threads. Each expiry of the timer wakes one. The time stands still, so a thread
+/// would sleep for ever if it were not woken when it must be.
 #[derive(Default)]
 struct Bed {
     woken: Mutex<bool>,
