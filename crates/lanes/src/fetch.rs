@@ -17,9 +17,16 @@ pub(crate) const LINE: usize = 64;
 /// ```
 #[inline(always)]
 pub fn fetch(bytes: &[u8]) {
-    // The last byte may lie in a different line than the start of the last piece.
-    let lines = bytes.chunks(LINE).map(<[u8]>::as_ptr).chain(bytes.last().map(core::ptr::from_ref));
-    lines.for_each(fetch_line::<2>);
+    let (start, length) = (bytes.as_ptr(), bytes.len());
+    let mut place = 0;
+    while place < length {
+        fetch_line::<2>(start.wrapping_add(place));
+        place += LINE;
+    }
+    if length > 0 {
+        // The last byte may lie in a different line than the start of the last piece.
+        fetch_line::<2>(start.wrapping_add(length - 1));
+    }
 }
 
 /// Prefetches the cache line of an address into the first-level or second-level cache.

@@ -9,7 +9,8 @@
 //! | messages of 128-byte blocks, as in SHA-512 | to feed them to a kernel | [`Blocks`] and [`compress_64`] |
 //! | a CPU with SHA instructions | to run a kernel of them | [`ShaKernel`], [`Backend::sha_streams`] |
 //! | inputs of 64-bit words, as in SipHash | to feed them to a kernel | [`Inputs`], [`Records`] |
-//! | short strings in one buffer | to sort them by length for the lanes | [`Pieces`] and [`ShortPieces`] |
+//! | short strings in one buffer | to sort them by length for the lanes | [`Column`] and [`ShortPieces`] |
+//! | short slices | to sort them by length for the lanes | [`ShortSlices`] |
 //! | memory that is read in random order | to prefetch it | [`fetch()`] |
 //!
 //! A hash kernel is written once, against [`Word`], and runs in 1 to 64 lanes:
@@ -43,6 +44,7 @@
 //! - `x86_64/`: words in SIMD registers.
 //! - `backend.rs`: the table of instruction sets, their detection, and how to run a kernel.
 //! - `blocks.rs` and `words.rs`: the inputs of kernels.
+//! - `sorted.rs`, `short.rs` and `slices.rs`: short inputs, sorted.
 //! - `feed.rs` and `rows64.rs`: the order in which a kernel reads its blocks.
 //! - `sha.rs`: the SHA instructions.
 //! - `forks.rs`: notices a fork, for secrets that the child must not share.
@@ -51,9 +53,14 @@
 //! `feed.rs` state the safety conditions. `forks.rs` has an `unsafe` call of the C library.
 
 #![cfg_attr(not(feature = "std"), no_std)]
+#![allow(
+    clippy::needless_range_loop,
+    reason = "functions of iterators may stay calls in hot loops without link-time optimisation"
+)]
 
 mod backend;
 mod blocks;
+mod copy;
 mod feed;
 mod fetch;
 #[cfg(feature = "std")]
@@ -66,6 +73,8 @@ mod portable64;
 mod rows64;
 mod sha;
 mod short;
+mod slices;
+mod sorted;
 mod word;
 mod word64;
 mod words;
@@ -74,16 +83,19 @@ mod x86_64;
 
 pub use backend::{Backend, Kernel};
 pub use blocks::{BLOCK_LEN, Blocks, MAX_LANES};
+pub use copy::copy;
 pub use feed::{BlockFeed, Compression, TURNS, compress};
 pub use fetch::fetch;
 #[cfg(feature = "std")]
 pub use forks::forks;
 pub use kernel64::Kernel64;
-pub use pieces::{Offset, Pieces};
+pub use pieces::{Column, Offset, Offsets, Pieces};
 pub use portable::Pair;
 pub use rows64::{Compression64, LongBlock, compress_64};
 pub use sha::{ShaBlock, ShaKernel, ShaWord};
-pub use short::{CHUNK, ShortLanes, ShortPieces};
+pub use short::{ShortLanes, ShortPieces};
+pub use slices::{ShortSlices, SliceLanes};
+pub use sorted::CHUNK;
 pub use word::{Numbers, Word, function};
 pub use word64::{PICK_ROOM, Word64};
 pub use words::{Inputs, MAX_LANES_64, Records, Source, WORD_LEN, Words, rest_of};

@@ -4,65 +4,98 @@
 pub trait Offset: Copy + Ord + sealed::Offset {}
 
 mod sealed {
-    pub trait Offset {
-        /// The unsigned number of the same width.
-        type Distance: Copy + Ord + Into<u64>;
+    use super::Offsets;
 
-        /// Returns the offset as a number. Negative offsets become numbers larger than any buffer.
-        fn to_u64(self) -> u64;
+    pub trait Offset: Sized {
+        /// The largest offset.
+        const MAX: u64;
 
-        /// Returns the distance to `other`, modulo the width.
-        fn distance_to(self, other: Self) -> Self::Distance;
+        /// Returns the same offsets as unsigned numbers. Negative ones become numbers above `MAX`.
+        fn unsigned(offsets: &[Self]) -> Offsets<'_>;
     }
 }
 
+/// Offsets of any type as unsigned numbers, so that code for them is compiled once.
+#[derive(Clone, Copy, Debug)]
+pub enum Offsets<'a> {
+    /// Of 32 bits.
+    U32(&'a [u32]),
+    /// Of 64 bits.
+    U64(&'a [u64]),
+}
+
 macro_rules! offset {
-    ($($number:ty: $distance:ty;)*) => {
+    ($($number:ty: $unsigned:ident as $variant:ident;)*) => {
         $(impl Offset for $number {}
         impl sealed::Offset for $number {
-            type Distance = $distance;
+            const MAX: u64 = <$number>::MAX as u64;
 
-            #[inline(always)]
-            fn to_u64(self) -> u64 {
-                // Sign extension turns negative numbers into 2^63 and above.
-                self as u64
-            }
-
-            #[inline(always)]
-            fn distance_to(self, other: Self) -> $distance {
-                (other as $distance).wrapping_sub(self as $distance)
+            #[inline]
+            fn unsigned(offsets: &[Self]) -> Offsets<'_> {
+                const { assert!(size_of::<$number>() == size_of::<$unsigned>()) };
+                let (start, count) = (offsets.as_ptr().cast::<$unsigned>(), offsets.len());
+                // SAFETY: both types are integers of the same width.
+                Offsets::$variant(unsafe { core::slice::from_raw_parts(start, count) })
             }
         })*
     };
 }
-offset! { u32: u32; u64: u64; usize: u64; i32: u32; i64: u64; }
+offset! { u32: u32 as U32; u64: u64 as U64; i32: u32 as U32; i64: u64 as U64; }
+#[cfg(target_pointer_width = "64")]
+offset! { usize: u64 as U64; }
+#[cfg(target_pointer_width = "32")]
+offset! { usize: u32 as U32; }
 
-/// Pieces of a buffer: piece `i` lies from `offsets[i]` to `offsets[i + 1]`.
-#[derive(Clone, Copy, Debug)]
-pub struct Pieces<'a, O> {
-    buffer: &'a [u8],
-    /// Ascending, and the last one is at most the length of the buffer.
-    offsets: &'a [O],
-}
+impl<'a> Offsets<'a> {
+    /// Returns the number of offsets.
+    #[inline(always)]
+    const fn len(self) -> usize {
+        match self {
+            Self::U32(offsets) => offsets.len(),
+            Self::U64(offsets) => offsets.len(),
+        }
+    }
 
-impl<'a, O: Offset> Pieces<'a, O> {
-    /// Makes one piece for each two consecutive offsets, so one piece less than offsets.
+    /// Returns the offset at a place.
     ///
     /// # Panics
-    /// Panics if an offset is negative, less than the previous one, or beyond the buffer.
+    /// Panics if there are fewer offsets.
+    #[inline(always)]
+    const fn get(self, place: usize) -> u64 {
+        match self {
+            Self::U32(offsets) => offsets[place] as u64,
+            Self::U64(offsets) => offsets[place],
+        }
+    }
+
+    /// Returns `count` offsets from place `first` on.
+    #[inline(always)]
+    fn range(self, first: usize, count: usize) -> Self {
+        match self {
+            Self::U32(offsets) => Self::U32(&offsets[first..][..count]),
+            Self::U64(offsets) => Self::U64(&offsets[first..][..count]),
+        }
+    }
+}
+
+/// A buffer and offsets that are not checked yet. Piece `i` is to lie from offset `i` to the next.
+#[derive(Clone, Copy, Debug)]
+pub struct Column<'a> {
+    /// The buffer, as far as its offsets can reach. So negative offsets lie beyond it.
+    pub(crate) buffer: &'a [u8],
+    pub(crate) offsets: Offsets<'a>,
+    /// The length of the whole buffer.
+    length: usize,
+}
+
+impl<'a> Column<'a> {
+    /// Makes a column of one piece less than offsets.
     #[inline]
     #[must_use]
-    pub fn new(buffer: &'a [u8], offsets: &'a [O]) -> Self {
-        // Without a branch per offset, so the compiler compares many at once.
-        let rising = offsets.windows(2).fold(true, |all, pair| all & (pair[0] <= pair[1]));
-        // The first offset is at most the last one, so it is not negative if its bits are not
-        // greater.
-        let ends = offsets.first().map(|o| o.to_u64()).zip(offsets.last().map(|o| o.to_u64()));
-        let within = ends.is_none_or(|(first, last)| first <= last && last <= buffer.len() as u64);
-        if !rising || !within {
-            no_pieces(buffer, offsets);
-        }
-        Self { buffer, offsets }
+    pub fn new<O: Offset>(buffer: &'a [u8], offsets: &'a [O]) -> Self {
+        let length = buffer.len();
+        let reached = usize::try_from(O::MAX).map_or(length, |most| most.min(length));
+        Self { buffer: &buffer[..reached], offsets: O::unsigned(offsets), length }
     }
 
     /// Returns the number of pieces.
@@ -86,7 +119,73 @@ impl<'a, O: Offset> Pieces<'a, O> {
     #[inline(always)]
     #[must_use]
     pub fn range(&self, first: usize, count: usize) -> Self {
-        Self { buffer: self.buffer, offsets: &self.offsets[first..][..=count] }
+        Self { offsets: self.offsets.range(first, count + 1), ..*self }
+    }
+
+    /// Checks the offsets.
+    ///
+    /// # Panics
+    /// Panics if an offset is negative, less than the previous one, or beyond the buffer.
+    #[must_use]
+    pub fn pieces(self) -> Pieces<'a> {
+        let rising = match self.offsets {
+            Offsets::U32(offsets) => is_rising(offsets),
+            Offsets::U64(offsets) => is_rising(offsets),
+        };
+        let count = self.offsets.len();
+        if !rising || count > 0 && self.offsets.get(count - 1) > self.buffer.len() as u64 {
+            self.no_pieces();
+        }
+        Pieces(self)
+    }
+
+    /// Panics with the first invalid offset.
+    #[cold]
+    fn no_pieces(self) -> ! {
+        let (length, most) = (self.length, self.buffer.len() as u64);
+        let ends = |place| [self.offsets.get(place), self.offsets.get(place + 1)];
+        let is_wrong = |&place: &usize| {
+            let [start, end] = ends(place);
+            start > end || end > most
+        };
+        match (0..self.len()).find(is_wrong) {
+            Some(place) => {
+                panic!(
+                    "offsets {place} and {} are no range of a buffer of {length} bytes",
+                    place + 1
+                )
+            }
+            None => panic!("offset 0 is not within a buffer of {length} bytes"),
+        }
+    }
+}
+
+/// Returns whether no number is less than the previous one.
+fn is_rising<N: Copy + Ord>(numbers: &[N]) -> bool {
+    // Without a branch per number, so the compiler compares many at once.
+    let mut rising = true;
+    for place in 1..numbers.len() {
+        rising &= numbers[place - 1] <= numbers[place];
+    }
+    rising
+}
+
+/// Pieces of a buffer, whose offsets are checked. Made by [`Column::pieces`].
+#[derive(Clone, Copy, Debug)]
+pub struct Pieces<'a>(
+    /// The offsets ascend, and the last one is at most the length of the buffer.
+    Column<'a>,
+);
+
+impl<'a> Pieces<'a> {
+    /// Returns `count` pieces starting at piece `first`.
+    ///
+    /// # Panics
+    /// Panics if there are fewer pieces.
+    #[inline(always)]
+    #[must_use]
+    pub fn range(&self, first: usize, count: usize) -> Self {
+        Self(self.0.range(first, count))
     }
 
     /// Returns piece `place`, counted from 0.
@@ -96,52 +195,38 @@ impl<'a, O: Offset> Pieces<'a, O> {
     #[inline(always)]
     #[must_use]
     pub fn get(&self, place: usize) -> &'a [u8] {
-        let [start, end] = [self.offsets[place], self.offsets[place + 1]];
-        // SAFETY: `new` checked that the offsets ascend up to at most the length of the buffer, and
-        // borrowed numbers do not change.
-        unsafe { self.buffer.get_unchecked(start.to_u64() as usize..end.to_u64() as usize) }
-    }
-}
-
-/// Panics with the first invalid offset.
-#[cold]
-fn no_pieces<O: Offset>(buffer: &[u8], offsets: &[O]) -> ! {
-    let is_wrong = |pair: &[O]| {
-        let [start, end] = [pair[0].to_u64(), pair[1].to_u64()];
-        start > end || end > buffer.len() as u64
-    };
-    let length = buffer.len();
-    match offsets.windows(2).position(is_wrong) {
-        Some(place) => {
-            panic!("offsets {place} and {} are no range of a buffer of {length} bytes", place + 1)
-        }
-        None => panic!("offset 0 is not within a buffer of {length} bytes"),
+        let [start, end] = [self.0.offsets.get(place), self.0.offsets.get(place + 1)];
+        // SAFETY: `Column::pieces` checked that the offsets ascend up to at most the length of the
+        // buffer, and borrowed numbers do not change.
+        unsafe { self.0.buffer.get_unchecked(start as usize..end as usize) }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::sealed::Offset as _;
     use super::*;
 
     #[test]
     fn pieces_lie_between_their_offsets() {
         let buffer = [0, 1, 2, 3, 4, 5, 6, 7];
-        let pieces = Pieces::new(&buffer, &[1_i32, 1, 4, 8]);
-        assert_eq!(pieces.len(), 3);
+        let column = Column::new(&buffer, &[1_i32, 1, 4, 8]);
+        assert_eq!(column.len(), 3);
+        let pieces = column.pieces();
         assert_eq!([0, 1, 2].map(|place| pieces.get(place)), [&[][..], &[1, 2, 3], &[4, 5, 6, 7]]);
-        assert!(Pieces::<u32>::new(&buffer, &[]).is_empty());
-        assert!(Pieces::new(&buffer, &[8_u64]).is_empty());
+        for empty in [Column::new::<u32>(&buffer, &[]), Column::new(&buffer, &[8_u64])] {
+            assert!(empty.is_empty());
+            let _ = empty.pieces();
+        }
     }
 
     #[test]
     #[should_panic(expected = "index out of bounds")]
     fn index_past_the_last_piece_panics() {
-        let _ = Pieces::new(&[0; 8], &[0_u32, 8]).get(1);
+        let _ = Column::new(&[0; 8], &[0_u32, 8]).pieces().get(1);
     }
 
     fn message(offsets: &'static [i64]) -> String {
-        let make = move || _ = Pieces::new(&[0; 8], offsets);
+        let make = move || _ = Column::new(&[0; 8], offsets).pieces();
         *std::panic::catch_unwind(make).unwrap_err().downcast::<String>().unwrap()
     }
 
@@ -160,16 +245,14 @@ mod tests {
     }
 
     #[test]
-    fn every_offset_type_converts_to_u64() {
+    fn every_offset_type_gives_the_same_pieces() {
+        let buffer = [0, 1, 2, 3, 4, 5, 6, 7];
         macro_rules! check {
             ($($number:ty)*) => {
-                $(let far = <$number>::MAX / 2;
-                assert_eq!(far.to_u64(), (<$number>::MAX / 2) as u64);
-                assert_eq!(u64::from((far - 7).distance_to(far)), 7);
-                assert_eq!(<$number>::MAX.wrapping_add(3).distance_to(<$number>::MIN + 5), 3);)*
+                $(let pieces = Column::new(&buffer, &[1 as $number, 1, 4, 8]).pieces();
+                assert_eq!([1, 2].map(|place| pieces.get(place)), [&buffer[1..4], &buffer[4..]]);)*
             };
         }
         check! { u32 u64 usize i32 i64 }
-        assert_eq!(((-1_i32).to_u64(), (-1_i64).to_u64()), (u64::MAX, u64::MAX));
     }
 }

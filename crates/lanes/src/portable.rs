@@ -100,13 +100,19 @@ impl<const IN_ORDER: bool> Word for Scalar<IN_ORDER> {
     #[inline(always)]
     fn load_rows<const N: usize>(rows: &[[u8; N]], piece: usize) -> [Self; 4] {
         let row = u128::from_le_bytes(*piece_of(&rows[0], piece));
-        [0, 32, 64, 96].map(|bit| Self((row >> bit) as u32))
+        [
+            Self(row as u32),
+            Self((row >> 32) as u32),
+            Self((row >> 64) as u32),
+            Self((row >> 96) as u32),
+        ]
     }
 
     #[inline(always)]
     fn store_rows<const N: usize>(words: [Self; 4], rows: &mut [[u8; N]], piece: usize) {
         // As one number: the CPU stalls when bytes written in pieces are read as a whole.
-        let [a, b, c, d] = words.map(|word| u128::from(word.0));
+        let [Self(a), Self(b), Self(c), Self(d)] = words;
+        let (a, b, c, d): (u128, u128, u128, u128) = (a.into(), b.into(), c.into(), d.into());
         let row = (a | b << 32 | c << 64 | d << 96).to_le_bytes();
         *piece_of_mut(&mut rows[0], piece) = row;
     }
@@ -200,8 +206,10 @@ impl<A: Word, B: Word> Word for Pair<A, B> {
 
     #[inline(always)]
     fn store_rows<const N: usize>(words: [Self; 4], rows: &mut [[u8; N]], piece: usize) {
-        A::store_rows(words.map(|word| word.0), rows, piece);
-        B::store_rows(words.map(|word| word.1), &mut rows[A::LANES..], piece);
+        // Not by `map`, which stays a call where a crate is compiled in parts.
+        let [a, b, c, d] = words;
+        A::store_rows([a.0, b.0, c.0, d.0], rows, piece);
+        B::store_rows([a.1, b.1, c.1, d.1], &mut rows[A::LANES..], piece);
     }
 
     #[inline(always)]

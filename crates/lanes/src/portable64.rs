@@ -3,7 +3,7 @@
 use core::ops::RangeInclusive;
 
 use crate::word::sealed::Sealed;
-use crate::words::{rest_of, word_or_zeros};
+use crate::words::{rest_of, rest_of_any, word_or_zeros};
 use crate::{Pair, Source, Word64};
 
 impl Sealed for u64 {}
@@ -122,6 +122,17 @@ impl Word64 for u64 {
     }
 }
 
+/// Returns the value of each lane. `array::from_fn` stays a call where a crate is compiled in
+/// parts.
+#[inline(always)]
+fn each<T: Copy + Default, const N: usize>(value: impl Fn(usize) -> T) -> [T; N] {
+    let mut all = [T::default(); N];
+    for lane in 0..N {
+        all[lane] = value(lane);
+    }
+    all
+}
+
 impl<const N: usize> Sealed for [u64; N] {}
 
 /// Several lanes as plain loops, which the compiler vectorises for the target.
@@ -136,7 +147,7 @@ impl<const N: usize> Word64 for [u64; N] {
 
     #[inline(always)]
     fn load(values: &[u64]) -> Self {
-        core::array::from_fn(|lane| values[lane])
+        each(|lane| values[lane])
     }
 
     #[inline(always)]
@@ -146,62 +157,62 @@ impl<const N: usize> Word64 for [u64; N] {
 
     #[inline(always)]
     fn add(self, other: Self) -> Self {
-        core::array::from_fn(|lane| self[lane].wrapping_add(other[lane]))
+        each(|lane| self[lane].wrapping_add(other[lane]))
     }
 
     #[inline(always)]
     fn rotate_left(self, count: u32) -> Self {
-        self.map(|value| value.rotate_left(count))
+        each(|lane| self[lane].rotate_left(count))
     }
 
     #[inline(always)]
     fn xor(self, b: Self) -> Self {
-        core::array::from_fn(|lane| self[lane] ^ b[lane])
+        each(|lane| self[lane] ^ b[lane])
     }
 
     #[inline(always)]
     fn xor3(self, b: Self, c: Self) -> Self {
-        core::array::from_fn(|lane| self[lane] ^ b[lane] ^ c[lane])
+        each(|lane| self[lane] ^ b[lane] ^ c[lane])
     }
 
     #[inline(always)]
     fn choose(self, yes: Self, no: Self) -> Self {
-        core::array::from_fn(|lane| self[lane].choose(yes[lane], no[lane]))
+        each(|lane| self[lane].choose(yes[lane], no[lane]))
     }
 
     #[inline(always)]
     fn majority(self, b: Self, c: Self) -> Self {
-        core::array::from_fn(|lane| self[lane].majority(b[lane], c[lane]))
+        each(|lane| self[lane].majority(b[lane], c[lane]))
     }
 
     #[inline(always)]
     fn swap_bytes(self) -> Self {
-        self.map(u64::swap_bytes)
+        each(|lane| self[lane].swap_bytes())
     }
 
     #[inline(always)]
     fn shift_left(self, count: u32) -> Self {
-        self.map(|value| value << count)
+        each(|lane| self[lane] << count)
     }
 
     #[inline(always)]
     fn shift_right(self, count: u32) -> Self {
-        self.map(|value| value >> count)
+        each(|lane| self[lane] >> count)
     }
 
     #[inline(always)]
     fn more_than(self, other: Self) -> [bool; N] {
-        core::array::from_fn(|lane| self[lane] > other[lane])
+        each(|lane| self[lane] > other[lane])
     }
 
     #[inline(always)]
     fn below(self, counts: Self, above: Self) -> Self {
-        core::array::from_fn(|lane| self[lane].below(counts[lane], above[lane]))
+        each(|lane| self[lane].below(counts[lane], above[lane]))
     }
 
     #[inline(always)]
     fn select(mask: [bool; N], yes: Self, no: Self) -> Self {
-        core::array::from_fn(|lane| if mask[lane] { yes[lane] } else { no[lane] })
+        each(|lane| if mask[lane] { yes[lane] } else { no[lane] })
     }
 
     #[inline(always)]
@@ -211,19 +222,20 @@ impl<const N: usize> Word64 for [u64; N] {
 
     #[inline(always)]
     fn load_word<S: Source>(source: &S, first: usize, index: usize) -> Self {
-        core::array::from_fn(|lane| u64::load_word(source, first + lane, index))
+        each(|lane| u64::load_word(source, first + lane, index))
     }
 
     #[inline(always)]
     fn load_rest<S: Source>(source: &S, first: usize) -> Self {
-        core::array::from_fn(|lane| u64::load_rest(source, first + lane))
+        each(|lane| rest_of_any(source.input(first + lane)))
     }
 
     #[inline(always)]
     fn load_pair_or_zeros<S: Source>(source: &S, first: usize, index: usize) -> [Self; 2] {
-        let word =
-            |index| core::array::from_fn(|lane| word_or_zeros(source.input(first + lane), index));
-        [word(index), word(index + 1)]
+        [
+            each(|lane| word_or_zeros(source.input(first + lane), index)),
+            each(|lane| word_or_zeros(source.input(first + lane), index + 1)),
+        ]
     }
 }
 

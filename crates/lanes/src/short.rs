@@ -1,39 +1,21 @@
-//! Sorts short pieces of a buffer by their numbers of words.
+//! Short pieces of a buffer, sorted by their numbers of words.
 //!
-//! ```text
-//! for each piece of a chunk
-//!   item <- its length (7 bits), its place in the chunk (9), its distance from the first piece (16)
-//! for each number of words, from the shortest piece's to the longest's
-//!   append the items of that length                          (`Word64::pick`)
-//! ```
-//!
-//! All lanes then have pieces of the same number of words, except at the borders between two
-//! numbers. Since the pieces lie in one buffer, the bytes after a piece may be read as well. So all
-//! lanes load whole words and ignore where each piece ends.
+//! All lanes have pieces of the same number of words, except at the borders between two numbers.
+//! Since the pieces lie in one buffer, the bytes after a piece may be read as well. So all lanes
+//! load whole words and ignore where each piece ends.
 //!
 //! Sorted pieces are read in an order that the CPU cannot predict. So while the pieces of a chunk
 //! are hashed, the next chunk is prefetched. With these hints a column of a million strings of 1 to
 //! 64 bytes takes less than half of the time.
+//!
+//! Hot loops count places instead of using iterators. Without link-time optimisation the compiler
+//! may leave functions of an iterator as calls.
 
 use crate::fetch::{LINE, fetch_line};
 use crate::opaque::opaque;
-use crate::{MAX_LANES_64, Offset, PICK_ROOM, Source, WORD_LEN, Word64};
-
-/// The largest number of pieces that are sorted together, a multiple of three registers of any
-/// width.
-pub const CHUNK: usize = 480;
-
-/// Pieces with fewer bytes are short.
-const SHORT: usize = 128;
-
-/// The bit positions of the parts of an item. The highest bits hold the number of whole words.
-const LENGTH_SHIFT: u32 = 25;
-const PLACE_SHIFT: u32 = 16;
-const WORDS_SHIFT: u32 = LENGTH_SHIFT + WORD_LEN.ilog2();
-const PLACES: usize = 1 << (LENGTH_SHIFT - PLACE_SHIFT);
-
-const _: () = assert!(CHUNK <= PLACES && SHORT <= 1 << (u32::BITS - LENGTH_SHIFT));
-const _: () = assert!(CHUNK * SHORT <= 1 << PLACE_SHIFT);
+use crate::pieces::{Column, Offsets};
+use crate::sorted::{CHUNK, SHORT, Sorted, item_of, length_of, start_of, words_of};
+use crate::{MAX_LANES_64, Source, WORD_LEN, Word64};
 
 /// Up to [`CHUNK`] short pieces, sorted.
 #[derive(Debug)]
@@ -47,10 +29,8 @@ pub struct ShortPieces<'a> {
     unfetched: usize,
     fetched: usize,
     step: usize,
-    items: [u32; CHUNK],
-    /// The sorted items. The pieces of the first `count` items lie within `bytes`.
-    sorted: [u32; CHUNK + PICK_ROOM],
-    count: usize,
+    /// The pieces, which lie within `bytes`. A start is the distance from the first piece.
+    sorted: Sorted,
 }
 
 impl<'a> ShortPieces<'a> {
@@ -58,51 +38,59 @@ impl<'a> ShortPieces<'a> {
     #[inline(always)]
     #[must_use]
     pub const fn new() -> Self {
-        let (items, sorted) = ([0; CHUNK], [0; CHUNK + PICK_ROOM]);
         let [unfetched, fetched, step] = [0; 3];
-        Self { bytes: &[], readable: 0, unfetched, fetched, step, items, sorted, count: 0 }
+        Self { bytes: &[], readable: 0, unfetched, fetched, step, sorted: Sorted::new() }
     }
 
-    /// Replaces the pieces by those from `offsets[i]` to `offsets[i + 1]`. Returns whether the
-    /// offsets are valid and all pieces are short, that is, have fewer than 128 bytes. If not,
-    /// there are no pieces afterwards.
+    /// Replaces the pieces by those of a column. Returns whether the offsets are valid and all
+    /// pieces are short, that is, have fewer than 128 bytes. If not, there are no pieces
+    /// afterwards. `by_mask` is [`Backend::loads_by_mask`](crate::Backend::loads_by_mask).
     ///
     /// # Panics
     /// Panics if there are no pieces, or more than [`CHUNK`].
     #[inline(always)]
     #[must_use]
-    pub fn sort<W: Word64, O: Offset>(&mut self, buffer: &'a [u8], offsets: &[O]) -> bool {
-        self.count = 0;
-        let items = &mut self.items[..offsets.len() - 1];
-        let [first, last] = [offsets[0], offsets[items.len()]];
-        let (start, end) = (first.to_u64(), last.to_u64());
+    pub fn sort<W: Word64>(&mut self, column: Column<'a>, by_mask: bool) -> bool {
+        match column.offsets {
+            Offsets::U32(offsets) => self.sort_by::<W, u32>(column.buffer, offsets, by_mask),
+            Offsets::U64(offsets) => self.sort_by::<W, u64>(column.buffer, offsets, by_mask),
+        }
+    }
+
+    #[inline(always)]
+    fn sort_by<W: Word64, N: Number>(
+        &mut self,
+        buffer: &'a [u8],
+        offsets: &[N],
+        by_mask: bool,
+    ) -> bool {
+        self.sorted.clear();
+        let count = offsets.len() - 1;
+        let items = &mut self.sorted.items[..count];
+        let first = offsets[0];
+        let (start, end) = (first.into(), offsets[count].into());
         if start > end || end > buffer.len() as u64 || end - start > (CHUNK * SHORT) as u64 {
             return false;
         }
         let mut shortest = first.distance_to(offsets[1]);
         let mut longest = shortest;
-        let ends = offsets.iter().zip(&offsets[1..]);
-        for (place, (item, (&start, &end))) in items.iter_mut().zip(ends).enumerate() {
-            let length = start.distance_to(end);
+        for place in 0..count {
+            let start = offsets[place];
+            let length = start.distance_to(offsets[place + 1]);
             (shortest, longest) = (shortest.min(length), longest.max(length));
-            let [length, from] = [length, first.distance_to(start)].map(|d| d.into() as u32);
-            *item = length << LENGTH_SHIFT | (place as u32) << PLACE_SHIFT | from;
+            items[place] = item_of(length.low(), place, first.distance_to(start).low());
         }
-        let (shortest, longest) = (shortest.into(), longest.into());
         // A falling offset gives a length that is not short. The lengths add up to `end - start`
         // modulo the width. If all are short, there are too few of them to wrap around.
-        if longest >= SHORT as u64 {
+        if longest.into() >= SHORT as u64 {
             return false;
         }
         self.bytes = &buffer[start as usize..];
-        self.readable = buffer.len() - offsets[items.len() - 1].to_u64() as usize;
+        self.readable = buffer.len() - offsets[count - 1].into() as usize;
         self.unfetched = (end - start) as usize;
         self.fetched = self.unfetched;
-        self.step = self.unfetched / items.len().div_ceil(W::LANES);
-        for words in shortest as u32 / WORD_LEN as u32..=longest as u32 / WORD_LEN as u32 {
-            let range = words << WORDS_SHIFT..=(words << WORDS_SHIFT | ((1 << WORDS_SHIFT) - 1));
-            self.count += W::pick(items, range, &mut self.sorted[self.count..]);
-        }
+        self.step = self.unfetched / count.div_ceil(W::LANES);
+        self.sorted.sort::<W>(count, shortest.low(), longest.low(), by_mask);
         true
     }
 
@@ -124,15 +112,7 @@ impl<'a> ShortPieces<'a> {
     /// Panics if there are fewer pieces, or if `places` does not have one place per piece.
     #[inline(always)]
     pub fn scatter<T: Copy>(&self, first: usize, values: &[T], places: &mut [T]) {
-        assert!(places.len() == self.count);
-        let items = &self.sorted[..self.count][first..][..values.len()];
-        for (item, value) in items.iter().zip(opaque(values)) {
-            // In order, so that the compiler does not compute the places in a vector and extract
-            // them.
-            let place = (u64::from(item >> PLACE_SHIFT) % PLACES as u64).in_order() as usize;
-            // SAFETY: `sort` numbered the places of the pieces from 0 on, and `places` has as many.
-            unsafe { *places.get_unchecked_mut(place) = *value };
-        }
+        self.sorted.scatter(first, values, places);
     }
 
     /// Returns one piece for each of `width` lanes, starting with sorted piece `first`.
@@ -142,13 +122,13 @@ impl<'a> ShortPieces<'a> {
     #[inline(always)]
     #[must_use]
     pub fn lanes(&self, first: usize, width: usize) -> ShortLanes<'_> {
-        let items = &self.sorted[..self.count][first..][..width];
-        let [least, most] = [items[0], items[width - 1]].map(|item| (item >> WORDS_SHIFT) as usize);
+        let items = &self.sorted.all()[first..][..width];
+        let (least, most) = (words_of(items[0]), words_of(items[width - 1]));
         let mut readable = self.readable;
         if readable < WORD_LEN * (most + 2) {
             // Some of these pieces may lie before the ones near the end of the buffer.
-            let furthest = items.iter().fold(0, |furthest, item| (*item as u16).max(furthest));
-            readable = self.bytes.len() - usize::from(furthest);
+            let furthest = items.iter().fold(0, |furthest, item| start_of(*item).max(furthest));
+            readable = self.bytes.len() - furthest;
         }
         ShortLanes { bytes: self.bytes, items, least, most, readable }
     }
@@ -159,6 +139,32 @@ impl Default for ShortPieces<'_> {
         Self::new()
     }
 }
+
+/// Unsigned numbers of one width.
+trait Number: Copy + Ord + Into<u64> {
+    /// Returns the distance to `other`, modulo the width.
+    fn distance_to(self, other: Self) -> Self;
+
+    /// Returns the lowest 32 bits.
+    fn low(self) -> u32;
+}
+
+macro_rules! number {
+    ($($number:ty)*) => {
+        $(impl Number for $number {
+            #[inline(always)]
+            fn distance_to(self, other: Self) -> Self {
+                other.wrapping_sub(self)
+            }
+
+            #[inline(always)]
+            fn low(self) -> u32 {
+                self as u32
+            }
+        })*
+    };
+}
+number! { u32 u64 }
 
 /// One short piece for each lane.
 #[derive(Clone, Copy, Debug)]
@@ -189,7 +195,7 @@ impl ShortLanes<'_> {
 
     #[inline(always)]
     fn start(&self, lane: usize) -> usize {
-        usize::from(self.items[lane] as u16)
+        start_of(self.items[lane])
     }
 }
 
@@ -220,15 +226,15 @@ impl Source for ShortLanes<'_> {
 
     #[inline(always)]
     fn input(&self, lane: usize) -> &[u8] {
-        &self.bytes[self.start(lane)..][..(self.items[lane] >> LENGTH_SHIFT) as usize]
+        &self.bytes[self.start(lane)..][..length_of(self.items[lane]) as usize]
     }
 
     #[inline(always)]
     fn lengths<W: Word64>(&self, first: usize) -> W {
         let items = &opaque(self.items)[first..][..W::LANES];
         let mut lengths = [0; MAX_LANES_64];
-        for (length, item) in lengths.iter_mut().zip(items) {
-            *length = u64::from(item >> LENGTH_SHIFT);
+        for lane in 0..W::LANES {
+            lengths[lane] = length_of(items[lane]).into();
         }
         W::load(&lengths)
     }

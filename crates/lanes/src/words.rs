@@ -1,5 +1,6 @@
 //! The inputs of kernels of 64-bit words, one for each lane.
 
+use core::hint::select_unpredictable;
 use core::marker::PhantomData;
 
 use crate::Word64;
@@ -141,8 +142,9 @@ pub trait Source: Copy + sealed::Source {
 mod sealed {
     pub trait Source {}
     impl Source for super::Words<'_> {}
-    impl<const N: usize> Source for super::Records<'_, N> {}
+    impl Source for super::Records<'_> {}
     impl Source for crate::ShortLanes<'_> {}
+    impl Source for &crate::SliceLanes<'_> {}
     impl Source for crate::LongBlock<'_> {}
 }
 
@@ -184,39 +186,69 @@ impl Source for Words<'_> {
     }
 }
 
-/// Records of `N` bytes, one for each lane.
+/// Adjacent records of one length, one for each lane from the first one on.
 #[derive(Clone, Copy, Debug)]
-pub struct Records<'a, const N: usize>(pub &'a [[u8; N]]);
+pub struct Records<'a> {
+    bytes: &'a [u8],
+    len: usize,
+    /// The number of lanes.
+    width: usize,
+}
 
-impl<const N: usize> Source for Records<'_, N> {
+impl<'a> Records<'a> {
+    /// Makes records of `len` bytes for `width` lanes. Bytes after the last one may follow.
+    ///
+    /// # Panics
+    /// Panics if there are fewer bytes.
+    #[inline(always)]
+    #[must_use]
+    pub fn new(bytes: &'a [u8], len: usize, width: usize) -> Self {
+        assert!(len.checked_mul(width).is_some_and(|all| all <= bytes.len()));
+        Self { bytes, len, width }
+    }
+
+    /// Returns whether every lane may read a word beyond the whole words of its record.
+    #[inline(always)]
+    #[must_use]
+    pub const fn word_follows(&self) -> bool {
+        self.bytes.len() - self.len * self.width + self.len % WORD_LEN >= WORD_LEN
+    }
+}
+
+/// Bytes after a record may be read as well.
+impl Source for Records<'_> {
     #[inline(always)]
     fn least(&self) -> usize {
-        N / WORD_LEN
+        self.len / WORD_LEN
     }
 
     #[inline(always)]
     fn longest(&self) -> usize {
-        N
+        self.len
     }
 
     #[inline(always)]
     fn at<const M: usize>(&self, lane: usize, index: usize) -> &[u8; M] {
-        self.0[lane][WORD_LEN * index..].first_chunk().expect("whole words")
+        let most = self.bytes.len() - self.len * (self.width - 1);
+        assert!(lane < self.width && index <= most / WORD_LEN && WORD_LEN * index + M <= most);
+        // SAFETY: `most` bytes from the start of the last record are in `bytes`, and as many from
+        // that of any record before.
+        unsafe { &*self.bytes.as_ptr().add(self.len * lane + WORD_LEN * index).cast() }
     }
 
     #[inline(always)]
     fn last(&self, lane: usize) -> &[u8; WORD_LEN] {
-        self.0[lane].last_chunk().expect("a whole word")
+        self.input(lane).last_chunk().expect("a whole word")
     }
 
     #[inline(always)]
     fn input(&self, lane: usize) -> &[u8] {
-        &self.0[lane]
+        &self.bytes[self.len * lane..][..self.len]
     }
 
     #[inline(always)]
     fn lengths<W: Word64>(&self, _first: usize) -> W {
-        W::splat(N as u64)
+        W::splat(self.len as u64)
     }
 }
 
@@ -244,6 +276,33 @@ pub fn rest_of(input: &[u8]) -> u64 {
         Some(&end) => u64::from_le_bytes(end) >> 8 >> (56 - 8 * (input.len() % WORD_LEN)),
         None => short(input),
     }
+}
+
+/// Returns the same as [`rest_of`], without a branch that depends on fewer than eight bytes. Faster
+/// where the lengths of short inputs cannot be predicted.
+#[inline(always)]
+pub(crate) fn rest_of_any(input: &[u8]) -> u64 {
+    if input.len() >= WORD_LEN {
+        return rest_of(input);
+    }
+    let (start, length) = (input.as_ptr(), input.len());
+    let nothing = [0_u8; 4];
+    // Four, two and one bytes, each only if the length has them.
+    let place = |size: usize, before: usize| {
+        let there = start.wrapping_add(before);
+        select_unpredictable(length & size != 0, there, nothing.as_ptr())
+    };
+    let (two, one) = (length & 4, length & 6);
+    // SAFETY: if the length has such a part, it lies in the input behind the larger parts.
+    // Otherwise the zeros are as long.
+    let [four_bytes, two_bytes, one_byte] = unsafe {
+        [
+            u32::from_le(place(4, 0).cast::<u32>().read_unaligned()).into(),
+            u16::from_le(place(2, two).cast::<u16>().read_unaligned()).into(),
+            u64::from(place(1, one).read()),
+        ]
+    };
+    four_bytes | two_bytes << (8 * two) | one_byte << (8 * one)
 }
 
 /// Returns fewer than eight bytes as a number, read in overlapping pieces.

@@ -5,8 +5,8 @@ use std::ffi::c_void;
 use std::ops::RangeInclusive;
 
 use lanesum_lanes::{
-    Backend, CHUNK, Inputs, Kernel64, MAX_LANES_64, Offset, PICK_ROOM, Records, ShortPieces,
-    Source, WORD_LEN, Word64, rest_of,
+    Backend, CHUNK, Column, Inputs, Kernel64, MAX_LANES_64, Offset, PICK_ROOM, Records,
+    ShortPieces, ShortSlices, SliceLanes, Source, WORD_LEN, Word64, rest_of,
 };
 use rustix::mm::{MapFlags, MprotectFlags, ProtFlags, mmap_anonymous, mprotect, munmap};
 use rustix::param::page_size;
@@ -151,7 +151,15 @@ fn records_end_where_the_page_ends() {
         each_width(|backend, width| {
             let records = &records[records.len() - width..];
             let inputs: Vec<&[u8]> = records.iter().map(|record| &record[..]).collect();
-            backend.run_64(width, Loads { source: Records(records), inputs: &inputs });
+            let source = Records::new(records.as_flattened(), N, width);
+            backend.run_64(width, Loads { source, inputs: &inputs });
+            // With bytes behind, all of which may be read.
+            let (more, len) = (bytes.len() % N, N * width);
+            let source = Records::new(&bytes[more..], N, width);
+            let inputs: Vec<&[u8]> =
+                (0..width).map(|lane| &bytes[more + N * lane..][..N]).collect();
+            assert!(bytes.len() - more - len >= WORD_LEN && source.word_follows());
+            backend.run_64(width, Loads { source, inputs: &inputs });
         });
     }
     let page = Page::new();
@@ -180,6 +188,7 @@ fn places_of(sorted: &ShortPieces<'_>, count: usize) -> Vec<usize> {
 struct SortedLoads<'a> {
     buffer: &'a [u8],
     offsets: &'a [u32],
+    by_mask: bool,
 }
 
 impl Kernel64 for SortedLoads<'_> {
@@ -188,15 +197,16 @@ impl Kernel64 for SortedLoads<'_> {
 
     #[inline(always)]
     fn run<W: Word64>(self) {
-        let Self { buffer, offsets } = self;
+        let Self { buffer, offsets, by_mask } = self;
         let count = offsets.len() - 1;
         let mut sorted = ShortPieces::new();
-        assert!(sorted.sort::<W, u32>(buffer, offsets));
+        assert!(sorted.sort::<W>(Column::new(buffer, offsets), by_mask));
         let words = |place: usize| (offsets[place + 1] - offsets[place]) as usize / WORD_LEN;
         let places = places_of(&sorted, count);
-        let mut expected: Vec<usize> = (0..count).collect();
-        expected.sort_by_key(|&place| words(place));
-        assert_eq!(places, expected);
+        let mut all = places.clone();
+        all.sort_unstable();
+        assert_eq!(all, (0..count).collect::<Vec<_>>());
+        assert!(places.is_sorted_by_key(|&place| words(place)));
 
         for first in 0..=count - W::LANES {
             let places = &places[first..][..W::LANES];
@@ -240,9 +250,77 @@ fn short_pieces_end_where_the_page_ends() {
         }
         page = &page[page.len() - *pieces.last().unwrap() as usize..];
         each_width(|backend, width| {
-            backend.run_64(width, SortedLoads { buffer: page, offsets: pieces });
+            for by_mask in [false, true] {
+                let kernel = SortedLoads { buffer: page, offsets: pieces, by_mask };
+                backend.run_64(width, kernel);
+            }
         });
     }
+}
+
+/// Sorts slices, and loads all words of them.
+struct SliceLoads<'a>(&'a [&'a [u8]]);
+
+impl Kernel64 for SliceLoads<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<W: Word64>(self) {
+        let count = self.0.len();
+        let mut sorted = ShortSlices::new();
+        sorted.places(count).copy_from_slice(self.0);
+        assert!(sorted.sort::<W>(count));
+        let mut ranks = vec![usize::MAX; count];
+        sorted.scatter(0, &(0..count).collect::<Vec<_>>(), &mut ranks);
+        let mut slices = vec![&[][..]; count];
+        for (slice, rank) in self.0.iter().zip(ranks) {
+            slices[rank] = slice;
+        }
+        let mut lanes = SliceLanes::new();
+        for first in 0..=count - W::LANES {
+            let slices = &slices[first..][..W::LANES];
+            sorted.put::<W>(first, &mut lanes);
+            let words = |slice: &[u8]| slice.len() / WORD_LEN;
+            assert_eq!(lanes.are_even(), words(slices[0]) == words(slices[W::LANES - 1]));
+            expect(lanes.lasts::<W>(), slices, |slice| {
+                word(slice, words(slice)) | (slice.len() as u64) << 56
+            });
+            Loads { source: &lanes, inputs: slices }.run::<W>();
+        }
+    }
+}
+
+#[test]
+fn short_slices_end_where_the_page_ends_or_begin_where_it_begins() {
+    let page = Page::new();
+    let bytes = page.bytes();
+    for longest in [0, 7, 16, 64, 127] {
+        let lengths = (0..100).map(|place| place * place * 7 % (longest + 1));
+        let ends = lengths.map(|length| [&bytes[..length], &bytes[bytes.len() - length..]]);
+        let slices = ends.flatten().collect::<Vec<_>>();
+        each_width(|backend, width| backend.run_64(width, SliceLoads(&slices)));
+    }
+}
+
+#[test]
+fn long_slices_are_not_sorted() {
+    struct Sort<'a>(&'a [&'a [u8]]);
+
+    impl Kernel64 for Sort<'_> {
+        type Output = bool;
+
+        #[inline(always)]
+        fn run<W: Word64>(self) -> bool {
+            let mut sorted = ShortSlices::new();
+            sorted.places(self.0.len()).copy_from_slice(self.0);
+            sorted.sort::<W>(self.0.len())
+        }
+    }
+
+    each_width(|backend, width| {
+        assert!(backend.run_64(width, Sort(&[&[7; 127][..]; CHUNK])));
+        assert!(!backend.run_64(width, Sort(&[b"a", &[7; 128], b""])));
+    });
 }
 
 /// Sorts pieces of 1 MiB, which must be short and have valid offsets.
@@ -256,7 +334,7 @@ impl<O: Offset> Kernel64 for Sort<'_, O> {
     fn run<W: Word64>(self) -> bool {
         let buffer = vec![0; 1 << 20];
         let mut sorted = ShortPieces::new();
-        let sorts = sorted.sort::<W, O>(&buffer, self.0);
+        let sorts = sorted.sort::<W>(Column::new(&buffer, self.0), false);
         // None are there if not.
         let count = if sorts { self.0.len() - 1 } else { 0 };
         assert_eq!(places_of(&sorted, count).len(), count);
@@ -310,7 +388,7 @@ fn scatter_into_too_few_places_is_refused() {
         #[inline(always)]
         fn run<W: Word64>(self) {
             let mut sorted = ShortPieces::new();
-            assert!(sorted.sort::<W, u32>(b"abc", &[0, 1, 2, 3]));
+            assert!(sorted.sort::<W>(Column::new(b"abc", &[0_u32, 1, 2, 3]), true));
             sorted.scatter(0, &[0], &mut [0; 2]);
         }
     }

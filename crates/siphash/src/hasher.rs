@@ -43,7 +43,7 @@ impl<const C: usize> Stream<C> {
             self.write_few(rest_of(start), room);
             bytes = rest;
         }
-        self.state = self.state.absorb_words::<C>(bytes.as_chunks().0);
+        self.state = self.state.absorb_words(C, bytes.as_chunks().0);
         self.edge = rest_of(bytes);
         self.length = self.length.wrapping_add(bytes.len());
     }
@@ -55,7 +55,7 @@ impl<const C: usize> Stream<C> {
         self.edge |= bytes << (8 * filled);
         self.length = self.length.wrapping_add(count);
         if filled + count >= WORD_LEN {
-            self.state = self.state.absorb::<C>(self.edge);
+            self.state = self.state.absorb(C, self.edge);
             // The bytes that did not fit. In two shifts, because a shift by 64 would have no
             // effect.
             self.edge = bytes >> 8 >> (56 - 8 * filled);
@@ -65,7 +65,7 @@ impl<const C: usize> Stream<C> {
     /// Returns the state after the last word.
     #[inline(always)]
     fn end(&self) -> State<u64> {
-        self.state.absorb::<C>(self.edge | (self.length as u64) << 56)
+        self.state.absorb(C, self.edge | (self.length as u64) << 56)
     }
 }
 
@@ -135,8 +135,8 @@ macro_rules! hasher {
         }
     };
 }
-hasher!(SipHasher -> u64: |end| end.finish::<D>());
-hasher!(SipHasher128 -> u128: |end| join(end.finish_wide::<D>()));
+hasher!(SipHasher -> u64: |end| end.finish(D));
+hasher!(SipHasher128 -> u128: |end| join(end.finish_wide(D)));
 
 /// Hashes numbers as their little-endian bytes on every machine, without a detour through memory.
 macro_rules! write_numbers {
@@ -156,7 +156,7 @@ impl<const C: usize, const D: usize> Hasher for SipHasher<C, D> {
 
     #[inline]
     fn finish(&self) -> u64 {
-        self.0.end().finish::<D>()
+        self.0.end().finish(D)
     }
 
     write_numbers! {

@@ -46,6 +46,8 @@ impl<const C: usize, const D: usize> SipHash<C, D> {
     /// Makes the hash function of a key given as its two words k0 and k1.
     #[must_use]
     pub const fn from_words(k0: u64, k1: u64) -> Self {
+        const { assert!(C > 0, "SipHash needs a round for each word") };
+        const { assert!(D > 0, "SipHash needs a round in the end") };
         Self(State::new(k0, k1))
     }
 
@@ -54,7 +56,7 @@ impl<const C: usize, const D: usize> SipHash<C, D> {
     #[inline(always)]
     #[must_use]
     pub fn hash(&self, input: &[u8]) -> u64 {
-        absorb_all::<C>(self.0, input).finish::<D>()
+        absorb_all(C, self.0, input).finish(D)
     }
 
     /// Returns the 128-bit hash of an input. It is a different function of the same key, not an
@@ -63,7 +65,7 @@ impl<const C: usize, const D: usize> SipHash<C, D> {
     #[inline]
     #[must_use]
     pub fn hash128(&self, input: &[u8]) -> u128 {
-        join(absorb_all::<C>(self.0.wide(), input).finish_wide::<D>())
+        join(absorb_all(C, self.0.wide(), input).finish_wide(D))
     }
 
     /// Returns the hash of the eight little-endian bytes of a number,
@@ -71,7 +73,7 @@ impl<const C: usize, const D: usize> SipHash<C, D> {
     #[inline]
     #[must_use]
     pub fn hash_u64(&self, number: u64) -> u64 {
-        self.0.absorb::<C>(number).absorb::<C>(EIGHT_BYTES).finish::<D>()
+        self.0.absorb(C, number).absorb(C, EIGHT_BYTES).finish(D)
     }
 
     /// Makes a hasher for an input that arrives in pieces.
@@ -91,9 +93,9 @@ impl<const C: usize, const D: usize> SipHash<C, D> {
 
 /// Returns the state after all words of an input.
 #[inline(always)]
-fn absorb_all<const C: usize>(state: State<u64>, input: &[u8]) -> State<u64> {
+fn absorb_all(rounds: usize, state: State<u64>, input: &[u8]) -> State<u64> {
     let (words, last) = words(input);
-    state.absorb_all::<C>(words, last)
+    state.absorb_all(rounds, words, last)
 }
 
 /// Makes a hash of 128 bits from its two words.

@@ -140,8 +140,8 @@ impl<W: Word64> State<W> {
 
     /// Mixes in a word of the input.
     #[inline(always)]
-    pub(crate) fn absorb<const C: usize>(self, word: W) -> Self {
-        self.begin(word).absorb_begun::<C>(word, None)
+    pub(crate) fn absorb(self, rounds: usize, word: W) -> Self {
+        self.begin(word).absorb_begun(rounds, word, None)
     }
 
     /// Starts to mix in a word, into v3.
@@ -153,13 +153,12 @@ impl<W: Word64> State<W> {
 
     /// Mixes in a word that is already in v3, and starts with the next word.
     #[inline(always)]
-    fn absorb_begun<const C: usize>(self, word: W, next: Option<W>) -> Self {
-        const { assert!(C > 0, "SipHash needs a round for each word") };
+    fn absorb_begun(self, rounds: usize, word: W, next: Option<W>) -> Self {
         W::in_own_frame(
             #[inline(always)]
             || {
                 let mut state = self;
-                for _ in 1..C {
+                for _ in 1..rounds {
                     state = state.round();
                 }
                 state = state.rest_of_round(next);
@@ -171,14 +170,13 @@ impl<W: Word64> State<W> {
 
     /// Returns the 64-bit hash after the last word.
     #[inline(always)]
-    pub(crate) fn finish<const D: usize>(self) -> W {
-        const { assert!(D > 0, "SipHash needs a round in the end") };
+    pub(crate) fn finish(self, rounds: usize) -> W {
         W::in_own_frame(
             #[inline(always)]
             || {
                 let mut state = self;
                 state.0[2] = state.0[2].xor(W::splat(END));
-                for _ in 1..D {
+                for _ in 1..rounds {
                     state = state.round();
                 }
                 state.last_round()
@@ -188,20 +186,19 @@ impl<W: Word64> State<W> {
 
     /// Returns the 128-bit hash, low word first, of a state that started as [`wide`](State::wide).
     #[inline(always)]
-    pub(crate) fn finish_wide<const D: usize>(self) -> [W; 2] {
-        const { assert!(D > 0, "SipHash needs a round in the end") };
+    pub(crate) fn finish_wide(self, rounds: usize) -> [W; 2] {
         W::in_own_frame(
             #[inline(always)]
             || {
                 let mut state = self;
                 state.0[2] = state.0[2].xor(W::splat(WIDE_END));
-                for _ in 1..D {
+                for _ in 1..rounds {
                     state = state.round();
                 }
                 let Self([v0, v1, v2, v3]) = state.rest_of_round(None);
                 let low = v0.xor3(v1, v2).xor(v3);
                 state = Self([v0, v1.xor(W::splat(WIDE_SECOND)), v2, v3]).left();
-                for _ in 1..D {
+                for _ in 1..rounds {
                     state = state.round();
                 }
                 [low, state.last_round()]
@@ -213,25 +210,28 @@ impl<W: Word64> State<W> {
 impl State<u64> {
     /// Mixes in whole words of an input.
     #[inline(always)]
-    pub(crate) fn absorb_words<const C: usize>(self, words: &[[u8; WORD_LEN]]) -> Self {
-        let (state, odd) = self.absorb_pairs::<C>(words);
-        odd.map_or(state, |word| state.absorb::<C>(word))
+    pub(crate) fn absorb_words(self, rounds: usize, words: &[[u8; WORD_LEN]]) -> Self {
+        let (state, odd) = self.absorb_pairs(rounds, words);
+        match odd {
+            Some(word) => state.absorb(rounds, word),
+            None => state,
+        }
     }
 
     /// Mixes in all words of an input. Short inputs have separate code without a loop.
     #[inline(always)]
-    pub(crate) fn absorb_all<const C: usize>(self, words: &[[u8; WORD_LEN]], last: u64) -> Self {
+    pub(crate) fn absorb_all(self, rounds: usize, words: &[[u8; WORD_LEN]], last: u64) -> Self {
         let Some((&first, others)) = words.split_first() else {
-            return self.absorb::<C>(last);
+            return self.absorb(rounds, last);
         };
         let first = u64::from_le_bytes(first);
         if others.is_empty() {
-            return self.absorb_pair::<C>(first, last);
+            return self.absorb_pair(rounds, first, last);
         }
-        let (state, odd) = self.absorb::<C>(first).absorb_pairs::<C>(others);
+        let (state, odd) = self.absorb(rounds, first).absorb_pairs(rounds, others);
         match odd {
-            Some(word) => state.absorb_pair::<C>(word, last),
-            None => state.absorb::<C>(last),
+            Some(word) => state.absorb_pair(rounds, word, last),
+            None => state.absorb(rounds, last),
         }
     }
 
@@ -240,10 +240,10 @@ impl State<u64> {
     /// Does not use `as_chunks`, which computes values that inputs of 16 bytes never need. Does not
     /// use `fold`, which some callers compile to a call with the state in memory.
     #[inline(always)]
-    fn absorb_pairs<const C: usize>(self, words: &[[u8; WORD_LEN]]) -> (Self, Option<u64>) {
+    fn absorb_pairs(self, rounds: usize, words: &[[u8; WORD_LEN]]) -> (Self, Option<u64>) {
         let (mut state, mut words) = (self, words);
         while let Some((&[a, b], rest)) = words.split_first_chunk() {
-            state = state.absorb_pair::<C>(u64::from_le_bytes(a), u64::from_le_bytes(b));
+            state = state.absorb_pair(rounds, u64::from_le_bytes(a), u64::from_le_bytes(b));
             words = rest;
         }
         (state, words.first().copied().map(u64::from_le_bytes))
@@ -251,7 +251,7 @@ impl State<u64> {
 
     /// Mixes in two words, the second one into v3 before the first one is finished.
     #[inline(always)]
-    fn absorb_pair<const C: usize>(self, a: u64, b: u64) -> Self {
-        self.begin(a).absorb_begun::<C>(a, Some(b)).absorb_begun::<C>(b, None)
+    fn absorb_pair(self, rounds: usize, a: u64, b: u64) -> Self {
+        self.begin(a).absorb_begun(rounds, a, Some(b)).absorb_begun(rounds, b, None)
     }
 }

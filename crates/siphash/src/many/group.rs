@@ -14,13 +14,12 @@
 //! words, the idle lanes cost less than a bucket would. Without loads by a mask, inputs with
 //! different numbers of words must be loaded one by one, so no difference pays.
 
-use lanesum_lanes::{
-    Backend, Inputs, Kernel64, MAX_LANES_64, Source as _, WORD_LEN, Word64, Words, fetch,
-};
+use lanesum_lanes::{Inputs, Kernel64, MAX_LANES_64, Source as _, WORD_LEN, Word64, Words, fetch};
 
-use super::Output;
 use super::batch::Batch;
-use super::kernel::{absorb_ragged, hash_even};
+use super::hashes::{Found, Hashes};
+use super::kernel::{absorb_even, absorb_ragged};
+use super::{FEW, Function, MANY};
 use crate::round::State;
 
 /// The largest difference in words between inputs that are hashed together in their order.
@@ -28,9 +27,6 @@ const SPREAD: usize = 3;
 
 /// The same for few inputs, which would not fill buckets.
 const SPREAD_OF_FEW: usize = 12;
-
-/// Fewer inputs than this count as few.
-const MANY: usize = 16 * MAX_LANES_64;
 
 /// Each number of words below this has its own bucket.
 const EXACT: usize = 16;
@@ -46,8 +42,9 @@ const BUCKETS: usize = EXACT + 4 * POWERS + 1;
 /// prefetches the following bytes.
 const FETCHED: usize = 1 << 10;
 
-/// Fewer inputs than this are faster when hashed one by one.
-const FEW: usize = 4;
+/// Fewer inputs of different lengths than there are lanes are faster when hashed one by one, if
+/// none has as many bytes as this.
+const SHORT: usize = 128;
 
 /// Returns the bucket for inputs of `length` bytes.
 #[inline(always)]
@@ -63,99 +60,114 @@ fn bucket_of(length: usize) -> usize {
 }
 
 /// Hashes the inputs of all lanes of a width.
-struct Hash<'a, H, const C: usize, const D: usize> {
-    start: State<u64>,
+struct Hash<'a> {
+    function: Function,
     words: Words<'a>,
-    hashes: &'a mut [H],
+    are_wide: bool,
+    found: &'a mut Found,
 }
 
-impl<H: Output, const C: usize, const D: usize> Kernel64 for Hash<'_, H, C, D> {
+impl Kernel64 for Hash<'_> {
     type Output = ();
+
+    /// All numbers of lanes but one.
+    const WIDTHS: [u128; 4] = [!(1 << 1); 4];
 
     #[inline(always)]
     fn run<W: Word64>(self) {
-        let Self { start, words, hashes } = self;
+        let Self { function: Function { start, rounds, .. }, words, are_wide, found } = self;
         let start = State::<W>::splat(start);
-        if words.least() == words.longest() / WORD_LEN {
-            hash_even::<_, W, H, C, D>(start, &words, hashes);
+        let state = if words.least() == words.longest() / WORD_LEN {
+            absorb_even(start, rounds, &words)
         } else {
-            let state = absorb_ragged::<_, W, C>(start, &words);
-            H::finish::<W, D>(state, hashes);
-        }
+            absorb_ragged(start, rounds, &words)
+        };
+        found.finish(state, rounds, are_wide);
     }
 }
 
-/// Hashes batches of inputs.
-pub(super) struct Grouping<const C: usize, const D: usize> {
-    pub(super) start: State<u64>,
-    pub(super) backend: Backend,
+/// Hashes a batch of inputs.
+pub(super) struct Grouping<'b, 'a> {
+    pub(super) function: Function,
+    pub(super) batch: Batch<'b, 'a>,
+    /// Whether short inputs of different lengths will be sorted.
+    pub(super) sorts: bool,
 }
 
-impl<const C: usize, const D: usize> Grouping<C, D> {
+impl Grouping<'_, '_> {
     /// Returns the largest number of lanes.
     fn width(&self) -> usize {
-        let widths = self.backend.widths_64();
+        let widths = self.function.backend.widths_64();
         widths[widths.len() - 1]
     }
 
-    /// Returns the narrowest width that holds `lanes` lanes.
+    /// Returns the narrowest width of several lanes that holds `lanes` lanes.
     fn width_for(&self, lanes: usize) -> usize {
-        let widths = self.backend.widths_64();
+        let widths = &self.function.backend.widths_64()[1..];
         *widths.iter().find(|&&width| width >= lanes).unwrap_or(&widths[widths.len() - 1])
     }
 
-    /// Stores the hash of each input of a batch at its place.
-    pub(super) fn hash<'a, H: Output>(&self, batch: &impl Batch<'a>, hashes: &mut [H]) {
+    /// Stores the hash of each input at its place.
+    pub(super) fn hash(&self, hashes: &mut Hashes<'_>) {
+        let done = self.hash_in_order(hashes);
+        self.hash_by_buckets(done, hashes);
+    }
+
+    /// Stores the hashes of the first inputs, as long as the inputs of all lanes have about the
+    /// same number of words. Returns their number.
+    pub(super) fn hash_in_order(&self, hashes: &mut Hashes<'_>) -> usize {
         let width = self.width();
-        let spread = match self.backend.loads_by_mask() {
+        let spread = match self.function.backend.loads_by_mask() {
             true if hashes.len() < MANY => SPREAD_OF_FEW,
-            true => SPREAD,
-            false => 0,
+            true if !self.sorts => SPREAD,
+            _ => 0,
         };
-        let mut inputs = Inputs::new();
+        let (mut inputs, mut found) = (Inputs::new(), Found::new());
         let mut place = 0;
         while place < hashes.len() {
             let lanes = width.min(hashes.len() - place);
-            for lane in 0..lanes {
-                inputs.set(lane, batch.get(place + lane));
-            }
+            self.batch.fill(place, lanes, &mut inputs);
             let width = self.width_for(lanes);
             let words = inputs.words(lanes, width);
             if words.longest() / WORD_LEN - words.least() > spread {
-                return self.by_buckets(batch, hashes, place);
+                return place;
             }
-            self.side_by_side(words, width, &mut hashes[place..][..lanes]);
+            self.side_by_side(words, width, hashes.are_wide(), &mut found);
+            hashes.fill(place, lanes, &found);
             place += lanes;
         }
+        place
     }
 
-    /// Stores the hash of the input of each lane at its place.
+    /// Computes the hash of the input of each lane.
     #[inline]
-    fn side_by_side<H: Output>(&self, words: Words<'_>, width: usize, hashes: &mut [H]) {
-        let start = self.start;
-        if hashes.len() == width {
-            self.backend.run_64(width, Hash::<H, C, D> { start, words, hashes });
-        } else {
-            let mut all = [H::default(); MAX_LANES_64];
-            self.backend.run_64(width, Hash::<H, C, D> { start, words, hashes: &mut all });
-            hashes.copy_from_slice(&all[..hashes.len()]);
-        }
+    fn side_by_side(&self, words: Words<'_>, width: usize, are_wide: bool, found: &mut Found) {
+        let function = self.function;
+        function.backend.run_64(width, Hash { function, words, are_wide, found });
     }
 
-    /// Hashes the inputs from a place on with buckets.
-    #[inline(never)]
-    fn by_buckets<'a, H: Output>(&self, batch: &impl Batch<'a>, hashes: &mut [H], from: usize) {
+    /// Stores the hash of each input from a place on, with buckets.
+    pub(super) fn hash_by_buckets(&self, from: usize, hashes: &mut Hashes<'_>) {
+        let all = from..hashes.len();
+        if all.len() < self.width() && all.clone().all(|place| self.is_short(place)) {
+            return self.hash_one_by_one(all, hashes);
+        }
         let width = self.width();
         let mut buckets = [const { Bucket::new() }; BUCKETS];
-        for place in from..hashes.len() {
-            let input = batch.get(place);
+        let mut next = Inputs::new();
+        for place in all {
+            let lane = (place - from) % MAX_LANES_64;
+            if lane == 0 {
+                self.batch.fill(place, MAX_LANES_64.min(hashes.len() - place), &mut next);
+            }
+            let input = next.get(lane);
             // Other inputs are read before this one is hashed.
             fetch(&input[..input.len().min(FETCHED)]);
             let number = bucket_of(input.len());
             let bucket = &mut buckets[number];
             bucket.push(place);
             if bucket.count == width || number == BUCKETS - 1 {
-                self.empty(bucket, batch, hashes);
+                self.empty(bucket, hashes);
             }
         }
         // The remaining inputs, from short to long.
@@ -163,9 +175,9 @@ impl<const C: usize, const D: usize> Grouping<C, D> {
         let mut shortest = 0;
         for bucket in &buckets {
             for &place in &bucket.places[..bucket.count] {
-                let words = batch.get(place).len() / WORD_LEN;
+                let words = self.batch.get(place).len() / WORD_LEN;
                 if last.count == width || words > 2 * shortest + EXACT {
-                    self.empty(&mut last, batch, hashes);
+                    self.empty(&mut last, hashes);
                 }
                 if last.count == 0 {
                     shortest = words;
@@ -173,30 +185,35 @@ impl<const C: usize, const D: usize> Grouping<C, D> {
                 last.push(place);
             }
         }
-        self.empty(&mut last, batch, hashes);
+        self.empty(&mut last, hashes);
+    }
+
+    /// Returns whether the input at a place is short.
+    fn is_short(&self, place: usize) -> bool {
+        self.batch.get(place).len() < SHORT
+    }
+
+    /// Hashes inputs one by one.
+    fn hash_one_by_one(&self, places: impl Iterator<Item = usize>, hashes: &mut Hashes<'_>) {
+        for place in places {
+            self.function.hash_one(self.batch.get(place), place, hashes);
+        }
     }
 
     /// Hashes the inputs in a bucket.
-    fn empty<'a, H: Output>(&self, bucket: &mut Bucket, batch: &impl Batch<'a>, hashes: &mut [H]) {
+    fn empty(&self, bucket: &mut Bucket, hashes: &mut Hashes<'_>) {
         let places = &bucket.places[..bucket.count];
         bucket.count = 0;
-        let mut inputs = Inputs::new();
+        let (mut inputs, mut found) = (Inputs::new(), Found::new());
+        let are_wide = hashes.are_wide();
         if places.len() < FEW {
-            for &place in places {
-                inputs.set(0, batch.get(place));
-                self.side_by_side(inputs.words(1, 1), 1, &mut hashes[place..=place]);
-            }
-            return;
+            return self.hash_one_by_one(places.iter().copied(), hashes);
         }
-        for (lane, &place) in places.iter().enumerate() {
-            inputs.set(lane, batch.get(place));
-        }
+        self.batch.gather(places, &mut inputs);
         let width = self.width_for(places.len());
-        let mut own = [H::default(); MAX_LANES_64];
-        let own = &mut own[..places.len()];
-        self.side_by_side(inputs.words(places.len(), width), width, own);
-        for (&place, hash) in places.iter().zip(own) {
-            hashes[place] = *hash;
+        self.side_by_side(inputs.words(places.len(), width), width, are_wide, &mut found);
+        for (lane, &place) in places.iter().enumerate() {
+            hashes.put(place, &found, lane);
         }
     }
 }

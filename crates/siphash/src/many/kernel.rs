@@ -2,47 +2,55 @@
 
 use lanesum_lanes::{ShortLanes, Source, WORD_LEN, Word64};
 
-use super::Output;
+use super::Rounds;
 use crate::round::State;
 
-/// Hashes the inputs of all lanes, which have the same number of whole words.
+/// Returns the state after the last words of the inputs of all lanes, which have the same number of
+/// whole words.
 #[inline(always)]
-pub(super) fn hash_even<S, W, H, const C: usize, const D: usize>(
+pub(super) fn absorb_even<S: Source, W: Word64>(
     start: State<W>,
+    rounds: Rounds,
     source: &S,
-    hashes: &mut [H],
-) where
-    S: Source,
-    W: Word64,
-    H: Output,
-{
-    let count = source.least();
-    let mut state = absorb_pairs::<S, W, C>(start, source, count);
-    if count % 2 == 1 {
-        state = state.absorb::<C>(W::load_word(source, 0, count - 1));
-    }
+) -> State<W> {
+    let state = absorb_whole(start, rounds, source);
     let length = source.lengths::<W>(0).shift_left(LENGTH_SHIFT);
-    state = state.absorb::<C>(W::load_rest(source, 0).xor(length));
-    H::finish::<W, D>(state, hashes);
+    state.absorb(rounds.each, W::load_rest(source, 0).xor(length))
+}
+
+/// Returns the state after the whole words that the inputs of all lanes have.
+#[inline(always)]
+pub(super) fn absorb_whole<S: Source, W: Word64>(
+    start: State<W>,
+    rounds: Rounds,
+    source: &S,
+) -> State<W> {
+    let count = source.least();
+    let state = absorb_pairs(start, rounds, source, count);
+    if count % 2 == 1 {
+        return state.absorb(rounds.each, W::load_word(source, 0, count - 1));
+    }
+    state
 }
 
 /// Returns the state after the last words of the inputs of all lanes, of any lengths.
 ///
 /// Lanes whose input has ended keep their state until the longest input has ended.
 #[inline(always)]
-pub(super) fn absorb_ragged<S: Source, W: Word64, const C: usize>(
+pub(super) fn absorb_ragged<S: Source, W: Word64>(
     start: State<W>,
+    rounds: Rounds,
     source: &S,
 ) -> State<W> {
     let together = source.least() / 2 * 2;
-    let mut state = absorb_pairs::<S, W, C>(start, source, together);
+    let mut state = absorb_pairs(start, rounds, source, together);
     let ends = Ends::load(source);
     let last = source.longest() / WORD_LEN;
     let mut index = together;
     while index < last {
         let [first, second] = W::load_pair_or_zeros(source, 0, index);
-        state = ends.absorb::<C>(state, ends.with_length(first, index), index);
-        state = ends.absorb::<C>(state, ends.with_length(second, index + 1), index + 1);
+        state = ends.absorb(state, rounds, ends.with_length(first, index), index);
+        state = ends.absorb(state, rounds, ends.with_length(second, index + 1), index + 1);
         index += 2;
     }
     if index == last {
@@ -53,7 +61,7 @@ pub(super) fn absorb_ragged<S: Source, W: Word64, const C: usize>(
         } else {
             W::splat(0)
         };
-        state = ends.absorb::<C>(state, ends.with_length(word, index), index);
+        state = ends.absorb(state, rounds, ends.with_length(word, index), index);
     }
     state
 }
@@ -61,8 +69,9 @@ pub(super) fn absorb_ragged<S: Source, W: Word64, const C: usize>(
 /// Returns the state after the last words of short pieces whose following words may be read. Their
 /// first two words are already loaded.
 #[inline(always)]
-pub(super) fn absorb_short<W: Word64, const C: usize>(
+pub(super) fn absorb_short<W: Word64>(
     start: State<W>,
+    rounds: Rounds,
     source: &ShortLanes<'_>,
     words: [W; 2],
 ) -> State<W> {
@@ -72,23 +81,23 @@ pub(super) fn absorb_short<W: Word64, const C: usize>(
     let mut state = start;
     let mut index = 0;
     while index + 1 < least {
-        state = state.absorb::<C>(first).absorb::<C>(second);
+        state = state.absorb(rounds.each, first).absorb(rounds.each, second);
         index += 2;
         [first, second] = W::load_pair(source, 0, index);
     }
     if least == last {
         if index < least {
-            state = state.absorb::<C>(first);
+            state = state.absorb(rounds.each, first);
             first = second;
         }
-        return state.absorb::<C>(ends.last(first));
+        return state.absorb(rounds.each, ends.last(first));
     }
     loop {
-        state = ends.absorb::<C>(state, ends.cut(first, index), index);
+        state = ends.absorb(state, rounds, ends.cut(first, index), index);
         if index == last {
             return state;
         }
-        state = ends.absorb::<C>(state, ends.cut(second, index + 1), index + 1);
+        state = ends.absorb(state, rounds, ends.cut(second, index + 1), index + 1);
         if index + 1 == last {
             return state;
         }
@@ -132,8 +141,8 @@ impl<W: Word64> Ends<W> {
 
     /// Mixes word `index` into the lanes that have it.
     #[inline(always)]
-    fn absorb<const C: usize>(&self, state: State<W>, word: W, index: usize) -> State<W> {
-        let next = state.absorb::<C>(word);
+    fn absorb(&self, state: State<W>, rounds: Rounds, word: W, index: usize) -> State<W> {
+        let next = state.absorb(rounds.each, word);
         State::select(W::splat(index as u64).more_than(self.whole_words()), state, next)
     }
 
@@ -145,14 +154,17 @@ impl<W: Word64> Ends<W> {
 
 /// Mixes in an even number of first words of all lanes.
 #[inline(always)]
-fn absorb_pairs<S: Source, W: Word64, const C: usize>(
+fn absorb_pairs<S: Source, W: Word64>(
     mut state: State<W>,
+    rounds: Rounds,
     source: &S,
     count: usize,
 ) -> State<W> {
-    for index in (0..count / 2).map(|pair| 2 * pair) {
+    let mut index = 0;
+    while index + 1 < count {
         let [first, second] = W::load_pair(source, 0, index);
-        state = state.absorb::<C>(first).absorb::<C>(second);
+        state = state.absorb(rounds.each, first).absorb(rounds.each, second);
+        index += 2;
     }
     state
 }
@@ -161,4 +173,4 @@ fn absorb_pairs<S: Source, W: Word64, const C: usize>(
 const WORD_BITS: u64 = u64::BITS as u64;
 
 /// The position of the length of an input, the highest byte of its last word.
-const LENGTH_SHIFT: u32 = 56;
+pub(super) const LENGTH_SHIFT: u32 = 56;

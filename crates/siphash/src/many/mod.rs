@@ -2,73 +2,36 @@
 
 mod batch;
 mod group;
+mod hashes;
 mod kernel;
 mod records;
 mod short;
 
-use lanesum_lanes::{Backend, CHUNK, Pieces};
+use lanesum_lanes::{Backend, CHUNK, Column, MAX_LANES_64};
 
 pub use lanesum_lanes::Offset;
 
-use crate::SipHash;
-use batch::Batch;
-use group::Grouping;
-use records::{HashNumbers, HashRecords};
-use short::HashShort;
+pub use hashes::Output;
 
-/// The number of pieces that are hashed as inputs of any length after a piece is not short, before
-/// short pieces are tried again. It is large enough to leave few lanes idle.
+use crate::SipHash;
+use crate::one::join;
+use crate::round::State;
+use crate::words::words;
+use batch::{Batch, Slices};
+use group::Grouping;
+use hashes::Hashes;
+use records::{HashNumbers, HashRecords};
+use short::{HashPieces, HashSlices};
+
+/// The number of inputs that are hashed as inputs of any length after one is not short, before
+/// short inputs are tried again. It is large enough to leave few lanes idle.
 const OTHERS: usize = 16 * CHUNK;
 
-/// A hash as a number: `u64`, or `u128` for hashes of 128 bits.
-pub trait Output: Copy + Default + sealed::Output {}
-impl Output for u64 {}
-impl Output for u128 {}
+/// Fewer inputs than this are faster when hashed one by one.
+const FEW: usize = 4;
 
-mod sealed {
-    use lanesum_lanes::{MAX_LANES_64, Word64};
-
-    use crate::one::join;
-    use crate::round::State;
-
-    pub trait Output: Sized {
-        /// Returns the state before the first word.
-        fn begin(state: State<u64>) -> State<u64>;
-        /// Computes the hashes of all lanes after their last words.
-        fn finish<W: Word64, const D: usize>(state: State<W>, hashes: &mut [Self]);
-    }
-
-    impl Output for u64 {
-        #[inline(always)]
-        fn begin(state: State<u64>) -> State<u64> {
-            state
-        }
-
-        #[inline(always)]
-        fn finish<W: Word64, const D: usize>(state: State<W>, hashes: &mut [Self]) {
-            state.finish::<D>().store(hashes);
-        }
-    }
-
-    impl Output for u128 {
-        #[inline(always)]
-        fn begin(state: State<u64>) -> State<u64> {
-            state.wide()
-        }
-
-        #[inline(always)]
-        fn finish<W: Word64, const D: usize>(state: State<W>, hashes: &mut [Self]) {
-            let halves = state.finish_wide::<D>().map(|half| {
-                let mut lanes = [0; MAX_LANES_64];
-                half.store(&mut lanes);
-                lanes
-            });
-            for (lane, hash) in hashes[..W::LANES].iter_mut().enumerate() {
-                *hash = join(halves.map(|half| half[lane]));
-            }
-        }
-    }
-}
+/// Fewer inputs than this are not worth sorting.
+const MANY: usize = 16 * MAX_LANES_64;
 
 /// [`SipHash`] of many inputs at once in the lanes of one backend. Made by
 /// [`SipHash::with_backend`].
@@ -168,7 +131,7 @@ impl<const C: usize, const D: usize> WithBackend<C, D> {
     /// Hashes slices; see [`SipHash::hash_many`].
     pub fn hash_many<T: AsRef<[u8]>, H: Output>(&self, inputs: &[T], hashes: &mut [H]) {
         same_number(inputs.len(), hashes.len());
-        self.hash_all(inputs, hashes);
+        self.function::<H>().hash_slices(&inputs, H::hashes(hashes));
     }
 
     /// Hashes pieces of a buffer; see [`SipHash::hash_offsets`].
@@ -179,65 +142,153 @@ impl<const C: usize, const D: usize> WithBackend<C, D> {
         hashes: &mut [H],
     ) {
         same_number(offsets.len().saturating_sub(1), hashes.len());
-        let mut done = self.hash_short(buffer, offsets, hashes);
-        if hashes.is_empty() || done < hashes.len() {
-            // `hash_short` checks only the offsets that it uses. This checks all of them.
-            let pieces = Pieces::new(buffer, offsets);
-            while done < hashes.len() {
-                let other = OTHERS.min(hashes.len() - done);
-                self.hash_all(pieces.range(done, other), &mut hashes[done..][..other]);
-                done += other;
-                done += self.hash_short(buffer, &offsets[done..], &mut hashes[done..]);
-            }
-        }
-    }
-
-    /// Hashes pieces up to the first one that is not short. Returns their number.
-    fn hash_short<O: Offset, H: Output>(
-        &self,
-        buffer: &[u8],
-        offsets: &[O],
-        hashes: &mut [H],
-    ) -> usize {
-        let start = H::begin(self.sip.0);
-        let width = self.backend.gathering_width_64();
-        self.backend.run_64(width, HashShort::<O, H, C, D> { start, buffer, offsets, hashes })
+        self.function::<H>().hash_column(Column::new(buffer, offsets), H::hashes(hashes));
     }
 
     /// Hashes records; see [`SipHash::hash_records`].
     pub fn hash_records<const N: usize, H: Output>(&self, records: &[[u8; N]], hashes: &mut [H]) {
         same_number(records.len(), hashes.len());
-        let start = H::begin(self.sip.0);
-        let (mut records, mut hashes) = (records, hashes);
-        // The widest word as long as all its lanes are used, then narrower ones for the rest.
-        for &width in self.backend.widths_64().iter().rev() {
-            let count = records.len() - records.len() % width;
-            let (now, later) = records.split_at(count);
-            let (filled, empty) = hashes.split_at_mut(count);
-            let kernel = HashRecords::<H, N, C, D> { start, records: now, hashes: filled };
-            self.backend.run_64(width, kernel);
-            (records, hashes) = (later, empty);
-        }
+        self.function::<H>().hash_records(records.as_flattened(), N, H::hashes(hashes));
     }
 
     /// Hashes numbers; see [`SipHash::hash_u64s`].
     pub fn hash_u64s<H: Output>(&self, numbers: &[u64], hashes: &mut [H]) {
         same_number(numbers.len(), hashes.len());
-        let start = H::begin(self.sip.0);
-        let (mut numbers, mut hashes) = (numbers, hashes);
-        for &width in self.backend.widths_64().iter().rev() {
-            let count = numbers.len() - numbers.len() % width;
-            let (now, later) = numbers.split_at(count);
-            let (filled, empty) = hashes.split_at_mut(count);
-            let kernel = HashNumbers::<H, C, D> { start, numbers: now, hashes: filled };
-            self.backend.run_64(width, kernel);
-            (numbers, hashes) = (later, empty);
+        self.function::<H>().hash_numbers(numbers, H::hashes(hashes));
+    }
+
+    #[inline]
+    fn function<H: Output>(&self) -> Function {
+        let start = if H::IS_WIDE { self.sip.0.wide() } else { self.sip.0 };
+        Function { start, rounds: Rounds { each: C, last: D }, backend: self.backend }
+    }
+}
+
+/// The rounds for each word, and those in the end.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Rounds {
+    each: usize,
+    last: usize,
+}
+
+/// A [`WithBackend`] without types: the methods and the kernels below are compiled once, in this
+/// crate.
+#[derive(Clone, Copy)]
+struct Function {
+    /// The state before the first word.
+    start: State<u64>,
+    rounds: Rounds,
+    backend: Backend,
+}
+
+impl Function {
+    /// Stores the hash of one input at a place.
+    fn hash_one(self, input: &[u8], place: usize, hashes: &mut Hashes<'_>) {
+        let (words, last) = words(input);
+        let state = self.start.absorb_all(self.rounds.each, words, last);
+        match hashes {
+            Hashes::U64(places) => places[place] = state.finish(self.rounds.last),
+            Hashes::U128(places) => places[place] = join(state.finish_wide(self.rounds.last)),
         }
     }
 
-    fn hash_all<'a, H: Output>(&self, batch: impl Batch<'a>, hashes: &mut [H]) {
-        let start = H::begin(self.sip.0);
-        Grouping::<C, D> { start, backend: self.backend }.hash(&batch, hashes);
+    fn hash_slices(self, slices: &dyn Slices<'_>, mut hashes: Hashes<'_>) {
+        if hashes.len() < FEW {
+            for place in 0..hashes.len() {
+                self.hash_one(slices.get(place), place, &mut hashes);
+            }
+            return;
+        }
+        let all = hashes.len();
+        let sorts = self.backend.loads_by_mask() && all >= MANY;
+        let mut done = 0;
+        while done < all {
+            let mut rest = hashes.range(done, all - done);
+            let batch = Batch::Slices { slices, first: done };
+            let grouping = Grouping { function: self, batch, sorts };
+            done += grouping.hash_in_order(&mut rest);
+            if done == all {
+                return;
+            }
+            if sorts {
+                done += self.hash_short_slices(slices, done, &mut hashes);
+            }
+            let others = if sorts { OTHERS.min(all - done) } else { all - done };
+            let batch = Batch::Slices { slices, first: done };
+            let grouping = Grouping { function: self, batch, sorts };
+            grouping.hash_by_buckets(0, &mut hashes.range(done, others));
+            done += others;
+        }
+    }
+
+    /// Hashes slices from place `first` up to the first chunk with one that is not short. Returns
+    /// their number.
+    fn hash_short_slices(
+        self,
+        slices: &dyn Slices<'_>,
+        first: usize,
+        hashes: &mut Hashes<'_>,
+    ) -> usize {
+        let width = self.backend.gathering_width_64();
+        let hashes = hashes.range(first, hashes.len() - first);
+        self.backend.run_64(width, HashSlices { function: self, slices, first, hashes })
+    }
+
+    fn hash_column(self, column: Column<'_>, mut hashes: Hashes<'_>) {
+        let mut done = self.hash_short_pieces(column, 0, &mut hashes);
+        if hashes.len() == 0 || done < hashes.len() {
+            // `hash_short_pieces` checks only the offsets that it uses. This checks all of them.
+            let pieces = column.pieces();
+            while done < hashes.len() {
+                let others = OTHERS.min(hashes.len() - done);
+                let batch = Batch::Pieces(pieces.range(done, others));
+                let grouping = Grouping { function: self, batch, sorts: false };
+                grouping.hash(&mut hashes.range(done, others));
+                done += others;
+                done += self.hash_short_pieces(column, done, &mut hashes);
+            }
+        }
+    }
+
+    /// Hashes pieces from piece `first` up to the first chunk with one that is not short. Returns
+    /// their number.
+    fn hash_short_pieces(self, column: Column<'_>, first: usize, hashes: &mut Hashes<'_>) -> usize {
+        let count = hashes.len() - first;
+        let width = self.backend.gathering_width_64();
+        if count < width {
+            return 0;
+        }
+        let (column, hashes) = (column.range(first, count), hashes.range(first, count));
+        self.backend.run_64(width, HashPieces { function: self, column, hashes })
+    }
+
+    fn hash_records(self, bytes: &[u8], len: usize, mut hashes: Hashes<'_>) {
+        let mut done = 0;
+        // The widest word as long as all its lanes are used, then narrower ones for the rest, and
+        // the last few one by one.
+        for &width in self.backend.widths_64()[1..].iter().rev() {
+            let (bytes, hashes) = (&bytes[done * len..], hashes.range(done, hashes.len() - done));
+            if hashes.len() >= width {
+                let kernel = HashRecords { function: self, bytes, len, hashes };
+                done += self.backend.run_64(width, kernel);
+            }
+        }
+        for place in done..hashes.len() {
+            self.hash_one(&bytes[place * len..][..len], place, &mut hashes);
+        }
+    }
+
+    fn hash_numbers(self, numbers: &[u64], mut hashes: Hashes<'_>) {
+        let mut done = 0;
+        for &width in self.backend.widths_64()[1..].iter().rev() {
+            let (numbers, hashes) = (&numbers[done..], hashes.range(done, hashes.len() - done));
+            if numbers.len() >= width {
+                done += self.backend.run_64(width, HashNumbers { function: self, numbers, hashes });
+            }
+        }
+        for place in done..hashes.len() {
+            self.hash_one(&numbers[place].to_le_bytes(), place, &mut hashes);
+        }
     }
 }
 

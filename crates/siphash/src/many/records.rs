@@ -1,53 +1,81 @@
 //! Adjacent inputs of one length: records and numbers.
 
-use lanesum_lanes::{Kernel64, Records, Word64};
+use lanesum_lanes::{Kernel64, Records, Source as _, WORD_LEN, Word64};
 
-use super::Output;
-use super::kernel::hash_even;
+use super::Function;
+use super::hashes::{Found, Hashes};
+use super::kernel::{LENGTH_SHIFT, absorb_whole};
 use crate::round::State;
 use crate::words::EIGHT_BYTES;
 
-/// Hashes as many records as fill all lanes.
-pub(super) struct HashRecords<'a, H, const N: usize, const C: usize, const D: usize> {
-    pub(super) start: State<u64>,
-    pub(super) records: &'a [[u8; N]],
-    pub(super) hashes: &'a mut [H],
+/// All numbers of lanes but one.
+const WIDTHS: [u128; 4] = [!(1 << 1); 4];
+
+/// Hashes as many records as fill all lanes. Returns their number.
+pub(super) struct HashRecords<'a> {
+    pub(super) function: Function,
+    /// The records, of `len` bytes each.
+    pub(super) bytes: &'a [u8],
+    pub(super) len: usize,
+    pub(super) hashes: Hashes<'a>,
 }
 
-impl<H: Output, const N: usize, const C: usize, const D: usize> Kernel64
-    for HashRecords<'_, H, N, C, D>
-{
-    type Output = ();
+impl Kernel64 for HashRecords<'_> {
+    type Output = usize;
+
+    const WIDTHS: [u128; 4] = WIDTHS;
 
     #[inline(always)]
-    fn run<W: Word64>(self) {
-        let start = State::<W>::splat(self.start);
-        let records = self.records.chunks_exact(W::LANES);
-        let hashes = self.hashes.chunks_exact_mut(W::LANES);
-        for (records, hashes) in records.zip(hashes) {
-            hash_even::<_, W, H, C, D>(start, &Records(records), hashes);
+    fn run<W: Word64>(self) -> usize {
+        let Self { function: Function { start, rounds, .. }, bytes, len, mut hashes } = self;
+        let (start, are_wide) = (State::<W>::splat(start), hashes.are_wide());
+        let length = W::splat((len as u64) << LENGTH_SHIFT);
+        let mut found = Found::new();
+        let mut first = 0;
+        while first + W::LANES <= hashes.len() {
+            let records = Records::new(&bytes[first * len..], len, W::LANES);
+            let state = absorb_whole(start, rounds, &records);
+            let last = if len.is_multiple_of(WORD_LEN) {
+                length
+            } else if records.word_follows() {
+                let word = W::load_word(&records, 0, records.least());
+                word.rest(W::splat(len as u64), length)
+            } else {
+                W::load_rest(&records, 0).xor(length)
+            };
+            found.finish(state.absorb(rounds.each, last), rounds, are_wide);
+            hashes.fill(first, W::LANES, &found);
+            first += W::LANES;
         }
+        first
     }
 }
 
-/// Hashes as many numbers of a column as fill all lanes.
-pub(super) struct HashNumbers<'a, H, const C: usize, const D: usize> {
-    pub(super) start: State<u64>,
+/// Hashes as many numbers of a column as fill all lanes. Returns their number.
+pub(super) struct HashNumbers<'a> {
+    pub(super) function: Function,
     pub(super) numbers: &'a [u64],
-    pub(super) hashes: &'a mut [H],
+    pub(super) hashes: Hashes<'a>,
 }
 
-impl<H: Output, const C: usize, const D: usize> Kernel64 for HashNumbers<'_, H, C, D> {
-    type Output = ();
+impl Kernel64 for HashNumbers<'_> {
+    type Output = usize;
+
+    const WIDTHS: [u128; 4] = WIDTHS;
 
     #[inline(always)]
-    fn run<W: Word64>(self) {
-        let start = State::<W>::splat(self.start);
-        let numbers = self.numbers.chunks_exact(W::LANES);
-        let hashes = self.hashes.chunks_exact_mut(W::LANES);
-        for (numbers, hashes) in numbers.zip(hashes) {
-            let state = start.absorb::<C>(W::load(numbers)).absorb::<C>(W::splat(EIGHT_BYTES));
-            H::finish::<W, D>(state, hashes);
+    fn run<W: Word64>(self) -> usize {
+        let Self { function: Function { start, rounds, .. }, numbers, mut hashes } = self;
+        let (start, are_wide) = (State::<W>::splat(start), hashes.are_wide());
+        let mut found = Found::new();
+        let mut first = 0;
+        while first + W::LANES <= numbers.len() {
+            let state = start.absorb(rounds.each, W::load(&numbers[first..]));
+            let state = state.absorb(rounds.each, W::splat(EIGHT_BYTES));
+            found.finish(state, rounds, are_wide);
+            hashes.fill(first, W::LANES, &found);
+            first += W::LANES;
         }
+        first
     }
 }
