@@ -22,6 +22,10 @@
 
 #![forbid(unsafe_code)]
 #![cfg_attr(not(feature = "std"), no_std)]
+#![allow(
+    clippy::needless_range_loop,
+    reason = "functions of iterators may stay calls in hot loops without link-time optimisation"
+)]
 
 #[cfg(feature = "alloc")]
 extern crate alloc;

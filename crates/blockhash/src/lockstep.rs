@@ -134,12 +134,17 @@ impl<H: BlockHash> Lockstep<H> {
             }
             (None, Some(&self.padding.1))
         } else {
-            self.tails.resize(count.max(self.tails.len()), PaddedTail::new());
+            if self.tails.len() < count {
+                self.tails.resize(count, PaddedTail::new());
+            }
             bytes = [&[][..]; MOST];
-            let places = self.tails.iter_mut().zip(&mut bytes);
-            for (message, (tail, bytes)) in messages.iter().zip(places) {
-                tail.write(&message[length..], self.start.length_with(message.len()));
-                *bytes = tail.blocks();
+            // Without iterators, whose functions may stay calls, once per message.
+            for place in 0..count {
+                let message = messages[place];
+                self.tails[place].write(&message[length..], self.start.length_with(message.len()));
+            }
+            for place in 0..count {
+                bytes[place] = self.tails[place].blocks();
             }
             (Some(Blocks::new(&bytes[..count], bytes[0].len() / BLOCK_LEN)), None)
         };

@@ -153,13 +153,14 @@ impl<'a, H: BlockHash> Scheduler<'a, H> {
     fn hash_in_lockstep(&mut self, numbers: &[usize]) {
         let (mut messages, mut states) = ([&[][..]; MAX_LANES], [H::State::ZEROS; MAX_LANES]);
         let (messages, states) = (&mut messages[..numbers.len()], &mut states[..numbers.len()]);
-        for (message, &number) in messages.iter_mut().zip(numbers) {
-            *message = self.messages[number];
+        // Without iterators, whose functions may stay calls, once per message.
+        for place in 0..numbers.len() {
+            messages[place] = self.messages[numbers[place]];
         }
         let are_alike = self.lockstep.hash_if_alike(messages, states);
         assert!(are_alike, "as many blocks each");
-        for (state, &number) in states.iter().zip(numbers) {
-            self.states[number] = *state;
+        for place in 0..numbers.len() {
+            self.states[numbers[place]] = states[place];
         }
     }
 

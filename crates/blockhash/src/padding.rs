@@ -1,5 +1,8 @@
 //! The bytes of a message that do not fill a block, and the padding that ends it.
 
+#[cfg(feature = "alloc")]
+use lanesum_lanes::copy;
+
 use crate::hash::{BlockHash, Bytes as _, block_len};
 
 /// The number of bytes of the length at the end of the padding.
@@ -98,7 +101,7 @@ impl<H: BlockHash> PaddedTail<H> {
     /// # Panics
     /// Panics if the tail is longer than two blocks.
     #[cfg(feature = "alloc")]
-    #[inline]
+    #[inline(always)]
     pub(crate) fn write(&mut self, rest: &[u8], length: u64) {
         let of = (rest.len(), length);
         // For messages of the same length the padding is the same.
@@ -108,7 +111,7 @@ impl<H: BlockHash> PaddedTail<H> {
             self.of = of;
         }
         if !rest.is_empty() {
-            self.bytes.as_mut()[..rest.len()].copy_from_slice(rest);
+            copy(rest, &mut self.bytes.as_mut()[..rest.len()]);
         }
     }
 
