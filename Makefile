@@ -24,7 +24,7 @@ UNITS = $(DESTDIR)$(PREFIX)/lib/systemd/system
 UNIT_NAMES = lanesum.service lanesum-nightly.service lanesum-nightly.timer
 
 .PHONY: build python wheel bench-python test test-format test-lints test-no-std test-aarch64 test-oldest \
-	test-build test-code test-together test-stranger test-python test-wheel test-clusters test-spark test-instructions \
+	test-build test-code test-together test-stranger test-profiles test-python test-wheel test-clusters test-spark test-instructions \
 	test-docs test-fuzz test-bench test-miri test-asan test-tsan record-instructions record-api fuzz bench \
 	bench-peers plots deny test-deny pin-advisories install install-md5sum-link uninstall
 .NOTPARALLEL:
@@ -103,7 +103,7 @@ test-code:
 FAILURES = $(TARGET)/test-failures.txt
 test-together:
 	@exec 3>&1; failed=$$(printf '%s\n' '$(MAKE) test-code' '$(MAKE) test-fuzz' \
-		$(patsubst %,'nice $(MAKE) test-%',stranger oldest instructions docs) | xargs -I COMMAND -P 2 \
+		$(patsubst %,'nice $(MAKE) test-%',stranger oldest instructions profiles docs) | xargs -I COMMAND -P 2 \
 		sh -c 'COMMAND --no-print-directory >&3 || { echo "COMMAND"; exit 1; }') || \
 		{ cat $(FAILURES) 2>/dev/null; printf 'failed: %s\n' "$$failed"; exit 1; } >&2
 
@@ -115,6 +115,16 @@ STRANGER = $(CARGO) run --locked --manifest-path tests/stranger/Cargo.toml \
 test-stranger:
 	$(STRANGER) --no-default-features
 	$(STRANGER) --all-features
+
+# That lanesum's release profile, which has no link-time optimisation, takes as many instructions as
+# Cargo's in the loops over short inputs.
+PROFILES = $(or $(CARGO_TARGET_DIR),target)/profiles
+test-profiles:
+	@if ! command -v valgrind >/dev/null; \
+	then echo 'profiles not compared: valgrind is not installed'; \
+	else $(CARGO) build --locked --release --manifest-path tests/profiles/Cargo.toml --target-dir $(PROFILES) && \
+	$(CARGO) build --locked --profile released --manifest-path tests/profiles/Cargo.toml --target-dir $(PROFILES) && \
+	tests/profiles/compare.sh $(PROFILES)/release/profiles $(PROFILES)/released/profiles; fi
 
 # Of the released code, since nothing else's instructions matter; `test-code` leaves this one out.
 test-instructions:
