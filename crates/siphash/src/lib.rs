@@ -48,6 +48,7 @@
 #![cfg_attr(not(feature = "std"), no_std)]
 #![allow(
     clippy::needless_range_loop,
+    clippy::manual_memcpy,
     reason = "functions of iterators may stay calls in hot loops without link-time optimisation"
 )]
 
