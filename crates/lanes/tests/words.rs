@@ -263,6 +263,7 @@ struct SliceLoads<'a>(&'a [&'a [u8]]);
 
 impl Kernel64 for SliceLoads<'_> {
     type Output = ();
+    const NARROW: u128 = u128::MAX;
 
     #[inline(always)]
     fn run<W: Word64>(self) {
@@ -308,6 +309,7 @@ fn long_slices_are_not_sorted() {
 
     impl Kernel64 for Sort<'_> {
         type Output = bool;
+        const NARROW: u128 = u128::MAX;
 
         #[inline(always)]
         fn run<W: Word64>(self) -> bool {
