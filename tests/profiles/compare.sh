@@ -19,9 +19,9 @@ do
     release=$(count "$1" $case)
     released=$(count "$2" $case)
     echo "$case: $release instructions by Cargo's release profile, $released by lanesum's"
-    # A twentieth more at most.
-    if [ $((20 * released)) -gt $((21 * release)) ]
-    then echo "$case: more than 5 % more instructions: look for calls (objdump -d)" >&2; failed=1
+    # A call once per input was 25 to 46 % more.
+    if [ $((20 * released)) -gt $((23 * release)) ]
+    then echo "$case: more than 15 % more instructions: look for calls (objdump -d)" >&2; failed=1
     fi
 done
 exit $failed
