@@ -75,8 +75,8 @@ pub enum Command {
     /// md5, and RHash (--bsd or --sfv). It also reads SFV, CSV, JSON, BagIt manifests and the
     /// output of S3 tools. docs/formats.md describes them all.
     ///
-    /// A line of an unknown algorithm is a failure. If a list has lines, but no checksum line, this
-    /// is a failure, too.
+    /// A line with a digest of an unknown algorithm, such as `TIGER (name) = ...`, is a failure. So
+    /// is a list that has lines, but no checksum line.
     ///
     /// `lanesum verify` verifies files that are in the catalog.
     #[command(after_help = help::CHECK, override_usage = help::CHECK_USAGE)]
@@ -304,7 +304,7 @@ pub struct Check {
     #[arg(long, conflicts_with = "root")]
     pub beside: bool,
 
-    /// Check the side files in DIR, as NAME.md5 beside NAME.
+    /// Check the side files in DIR: NAME.md5 has the digest of NAME.
     ///
     /// A side file has the digest of its file, alone or as a line. Its extension is the name of an
     /// algorithm, and `.txt` may follow. Lists in DIR with other names, such as MD5SUMS, are
@@ -335,8 +335,8 @@ pub struct Check {
     /// Try this part size first when checking ETags.
     ///
     /// SIZE is, for example, 16MiB. CLIENT is an upload program, for example s5cmd, and means its
-    /// default part size. `lanesum etag --help` lists the programs. `check` then tries all other
-    /// programs, and all whole numbers of MiB and MB.
+    /// default part size. `lanesum etag --help` lists the programs. `check` then tries the part
+    /// sizes of all other programs, and all whole numbers of MiB and MB.
     #[arg(
         long,
         value_name = "SIZE|CLIENT",
@@ -374,7 +374,7 @@ pub struct Check {
 
     /// Fail if a list has lines that are not checksum lines.
     ///
-    /// If several lists are given, an empty one is a failure, too.
+    /// A single empty list is always a failure. With --strict, so is an empty one of several lists.
     #[arg(long)]
     pub strict: bool,
 

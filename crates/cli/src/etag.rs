@@ -81,7 +81,7 @@ fn warn_of_sizes(part_sizes: &[PartSize], console: &mut Console) {
         return;
     }
     let words = format!(
-        "S3 allows parts of {} to {}, not of {}",
+        "no object of S3 has such an ETag: S3 allows parts of {} to {}, not of {}",
         etag::size_name(etag::LEAST_PART),
         etag::size_name(etag::LARGEST_PART),
         others.join(" or "),

@@ -209,8 +209,8 @@ pub fn algorithms_in_full() -> String {
         "{}.\n\n\
          Some formats have a different default: {}.\n\n\
          The algorithms are {}. With --key-file: {}.\n\n\
-         Several algorithms imply --tag, because lines must name their algorithm. An algorithm \
-         also implies --tag if its digest is as long as that of a more common algorithm: {}.",
+         Several algorithms imply --tag, because lines must name their algorithm. Each of these \
+         implies --tag too, because a more common algorithm has digests of the same length: {}.",
         algorithms(),
         defaults.collect::<Vec<_>>().join(", "),
         sentence(keyless.map(with_aliases)),

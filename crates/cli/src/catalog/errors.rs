@@ -166,7 +166,7 @@ fn of_added(error: &CatalogError, commands: Commands<'_>) -> Option<Problem> {
             about(
                 path,
                 words,
-                format!("as a directory of its own: {}", commands.about("add", path)),
+                format!("to add it as a new directory: {}", commands.about("add", path)),
             )
         }
         CatalogError::Pattern(words) => Problem {
@@ -220,7 +220,7 @@ fn of_path(error: &CatalogError, commands: Commands<'_>) -> Problem {
             about(path, "not in the catalog", commands.about("add", path))
         }
         CatalogError::NoRoot(path) => {
-            let hint = format!("to list its directories: {}", commands.of("status"));
+            let hint = format!("to list the directories in the catalog: {}", commands.of("status"));
             about(path, "not in the catalog", hint)
         }
         CatalogError::NotARoot { path, root } => {
@@ -237,6 +237,9 @@ fn of_path(error: &CatalogError, commands: Commands<'_>) -> Problem {
             words: "not recorded: not a regular file".to_owned(),
             hint: None,
         },
+        CatalogError::NotRecorded(path) if is_forbidden(path) => {
+            about(path, "not recorded: permission denied", offline::PERMISSION)
+        }
         CatalogError::NotRecorded(path) => {
             about(path, "not recorded", format!("record new files: {}", commands.of("update")))
         }
@@ -252,9 +255,12 @@ fn of_path(error: &CatalogError, commands: Commands<'_>) -> Problem {
             let hint = format!("to change the patterns: {} {option} DIR", commands.of("add"));
             about(path, format!("not recorded: excluded by the pattern {pattern}"), hint)
         }
+        CatalogError::NotAFile(path) if path.symlink_metadata().is_ok() => {
+            Problem { path: Some(path.clone()), words: "not a regular file".to_owned(), hint: None }
+        }
         CatalogError::NotAFile(path) => {
             let hint = format!("if it was deleted: {}", commands.about("forget", path));
-            about(path, "missing, or not a regular file", hint)
+            about(path, "missing", hint)
         }
         CatalogError::Busy(path) => {
             about(path, "a program is writing to it", "try again when it is closed")
@@ -320,6 +326,10 @@ fn is_inside(path: &Path, other: &Path) -> bool {
 /// Returns whether a path is a regular file, and not a link.
 fn is_regular(path: &Path) -> bool {
     path.symlink_metadata().is_ok_and(|it| it.is_file())
+}
+
+fn is_forbidden(path: &Path) -> bool {
+    std::fs::File::open(path).is_err_and(|it| it.kind() == io::ErrorKind::PermissionDenied)
 }
 
 /// Returns whether the error is that the catalog's path is a directory.

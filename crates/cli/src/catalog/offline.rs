@@ -7,6 +7,9 @@ use lanesum_catalog::{Offline, Reason, Root};
 use super::commands::Commands;
 use crate::counts::files;
 
+/// The hint for what this user must not read.
+pub const PERMISSION: &str = "give this user permission to read it";
+
 /// Returns the reason why a root is offline.
 pub fn words(offline: &Offline) -> String {
     match offline.reason {
@@ -40,7 +43,11 @@ pub fn hint(root: &Root, reason: Reason, commands: Commands<'_>) -> String {
 /// Returns the same without searching for a renamed directory.
 pub fn hint_for(path: &Path, reason: Reason, commands: Commands<'_>) -> String {
     match reason {
-        Reason::Absent | Reason::Empty => "connect or mount its disk".to_owned(),
+        Reason::Absent => "connect or mount its disk".to_owned(),
+        Reason::Empty => format!(
+            "connect or mount its disk; if all its files were deleted: {}",
+            commands.about("forget", path)
+        ),
         Reason::OtherVolume => {
             format!("mount the right volume, or adopt this one: {}", commands.relocate(path, path))
         }
@@ -49,6 +56,6 @@ pub fn hint_for(path: &Path, reason: Reason, commands: Commands<'_>) -> String {
             commands.about("update --max-gone 100", path)
         ),
         Reason::MountedOver => "unmount that file system".to_owned(),
-        _ => "give this user permission to read it".to_owned(),
+        _ => PERMISSION.to_owned(),
     }
 }

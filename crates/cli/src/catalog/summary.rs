@@ -47,8 +47,9 @@ pub fn words(verb: &str, it: &Summary) -> String {
         _ => format!("; {} read, {}", files(it.files), DecimalBytes(it.bytes)),
     };
     if it.again > 0 {
+        let they = if it.again == 1 { "it" } else { "they" };
         words += &format!(
-            " ({} of them as a precaution: changed just before their last read)",
+            " ({} again, because {they} changed just before the last read)",
             HumanCount(it.again)
         );
     }

@@ -65,12 +65,12 @@ impl Missing {
     fn number(&self) -> String {
         let things = match (self.count, self.has_folders) {
             (0, _) => return "incomplete: not all files could be read".to_owned(),
-            (1, false) => "1 file is",
-            (1, true) => "1 file or directory is",
-            (count, false) => &format!("{count} files are"),
-            (count, true) => &format!("{count} files or directories are"),
+            (1, false) => "1 file was",
+            (1, true) => "1 file or directory was",
+            (count, false) => &format!("{count} files were"),
+            (count, true) => &format!("{count} files or directories were"),
         };
         let at_least = if self.has_unknown { "at least " } else { "" };
-        format!("incomplete: {at_least}{things} missing")
+        format!("incomplete: {at_least}{things} left out")
     }
 }

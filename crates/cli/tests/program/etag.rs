@@ -46,7 +46,9 @@ const IN_PARTS: [(&str, &str); 8] = [
 
 /// What is said of part sizes that S3 does not take.
 fn of_other_stores(sizes: &str) -> String {
-    format!("lanesum: S3 allows parts of 5MiB to 5GiB, not of {sizes}\n")
+    format!(
+        "lanesum: no object of S3 has such an ETag: S3 allows parts of 5MiB to 5GiB, not of {sizes}\n"
+    )
 }
 
 #[test]

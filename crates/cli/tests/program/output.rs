@@ -98,12 +98,12 @@ fn list_without_unreadable_files_is_incomplete() {
     for name in ["new", "old"] {
         let run = folder.run(&format!("-o {name} a t/f"));
         let message =
-            denied("t/f") + &format!("lanesum: {name}: incomplete: 1 file is missing: t/f\n");
+            denied("t/f") + &format!("lanesum: {name}: incomplete: 1 file was left out: t/f\n");
         expect(&run, 1, "", message);
         assert_eq!(folder.read(name), lines(&["a"]));
 
         let run = folder.run(&format!("-o {name} a t"));
-        let missing = "incomplete: 3 files or directories are missing: t/closed, 't/d e', t/f";
+        let missing = "incomplete: 3 files or directories were left out: t/closed, 't/d e', t/f";
         let message = ["t/closed", "'t/d e'", "t/f"].map(denied).concat()
             + &format!("lanesum: {name}: {missing}\n");
         expect(&run, 1, "", message);
@@ -118,7 +118,7 @@ fn first_missing_files_are_named() {
     let missing: Vec<_> = (0..13).map(|i| format!("missing{i:02}")).collect();
     let run = folder.run(&format!("-o list a {}", missing.join(" ")));
     let told =
-        format!("incomplete: 13 files are missing: {} and 3 more\n", missing[..10].join(", "));
+        format!("incomplete: 13 files were left out: {} and 3 more\n", missing[..10].join(", "));
     assert_eq!(text(&run.stderr).lines().count(), 14);
     assert!(text(&run.stderr).ends_with(&format!("lanesum: list: {told}")), "{run:?}");
     assert_eq!(folder.read("list"), lines(&["a"]));

@@ -40,9 +40,7 @@ fn accept_reports_each_path_that_failed_and_accepts_the_others() {
     ends(&folder, "verify", 1);
     let words = told(&folder, "accept tree/a tree/b tree/none elsewhere", 2);
     assert!(words.contains("accepted tree/a "), "{words}");
-    assert!(words.contains(
-        "lanesum: tree/b: missing, or not a regular file\nhint: if it was deleted: lanesum"
-    ));
+    assert!(words.contains("lanesum: tree/b: missing\nhint: if it was deleted: lanesum"));
     assert!(
         words.contains("lanesum: tree/none: not recorded, and does not exist\nhint: "),
         "{words}"
@@ -109,7 +107,7 @@ fn import_records_listed_files_that_have_the_listed_content() {
     let words = told(&folder, "catalog import elsewhere.md5", 3);
     assert!(words.contains("lanesum: old.md5: not in a directory of the catalog\n"), "{words}");
     assert!(
-        words.contains("\nhint: to record them as a new directory: --add DIR --root DIR"),
+        words.contains("\nhint: to record their directory: --add DIR, and --root DIR if their names are relative to it"),
         "{words}"
     );
 }

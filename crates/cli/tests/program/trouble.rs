@@ -47,7 +47,9 @@ fn offline_root_is_not_checked_and_the_hint_says_what_to_do() {
     }
     rename("tree", "elsewhere/tree");
     fs::create_dir(folder.path("tree")).unwrap();
-    assert!(told(&folder, "scan", 3).contains("offline (empty)"));
+    let words = told(&folder, "scan", 3);
+    assert!(words.contains("offline (empty)"), "{words}");
+    assert!(words.ends_with("if all its files were deleted: lanesum forget tree\n"), "{words}");
     folder.write("tree/a", "tree/a");
     let words = told(&folder, "scan", 3);
     assert!(words.contains("offline (a different volume is there)"), "{words}");

@@ -26,6 +26,8 @@ pub struct Closest {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Why {
+    /// The text is a web page, often that of an error of the server.
+    Html,
     Root,
     Digits(usize),
     NotHex,
@@ -51,6 +53,9 @@ impl fmt::Display for Closest {
                 "line {line} is not of the format {kind}, which begins in line {first}"
             );
         }
+        if *why == Why::Html {
+            return write!(f, "line {line} begins an HTML page");
+        }
         write!(f, "line {line} is most like the format {kind}, but ")?;
         match why {
             Why::Root => f.write_str("its root element is unknown, or it declares entities"),
@@ -59,7 +64,7 @@ impl fmt::Display for Closest {
             Why::OfAlgorithm(algorithm) => {
                 write!(f, "its digest is not a valid {algorithm} digest")
             }
-            Why::BeginsIn(_) => Ok(()),
+            Why::Html | Why::BeginsIn(_) => Ok(()),
         }
     }
 }
@@ -89,8 +94,12 @@ pub fn closest(head: &[u8], dialect: Dialect) -> Option<Closest> {
 
 /// Returns what is wrong in a line of a format.
 fn of_line(line: &[u8]) -> Option<(Kind, Why)> {
-    if line.trim_ascii_start().starts_with(b"<") {
-        return Some((Kind::Xml, Why::Root));
+    if let text @ [b'<', ..] = line.trim_ascii_start() {
+        let is = |start: &[u8]| {
+            text.get(..start.len()).is_some_and(|text| text.eq_ignore_ascii_case(start))
+        };
+        let is_html = is(b"<!doctype html") || is(b"<html") || is(b"<head");
+        return Some((Kind::Xml, if is_html { Why::Html } else { Why::Root }));
     }
     if let Some((tag, ..)) = tag::split(line, true) {
         let is_called = |it: &Algorithm| it.tags().any(|known| known.as_bytes() == tag);
@@ -135,6 +144,7 @@ mod tests {
                 "<?xml version=\"1.0\"?>\n<html>".to_owned(),
                 "line 1 is most like the format xml, but its root element is unknown, or it declares entities",
             ),
+            (" <!DOCTYPE html>\n<html><body>404".to_owned(), "line 1 begins an HTML page"),
             (
                 format!("Made by hand\n\n%%%% HASHDEEP-1.0\n%%%% size,md5,filename\n3,{MD5},a\n"),
                 "line 1 is not of the format hashdeep, which begins in line 3",

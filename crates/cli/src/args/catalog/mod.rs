@@ -45,14 +45,14 @@ pub enum CatalogCommand {
     /// Compare names, sizes and times with the catalog.
     ///
     /// `scan` reads no contents, so it finds no new damage. It lists missing, moved and new files,
-    /// files whose size or time changed, and damaged files of earlier runs. It records no new
-    /// content.
+    /// files whose size or time changed, and files that an earlier run found damaged. It records
+    /// no new content.
     #[command(after_help = help::SCAN)]
     Scan(Scan),
     /// Record edited, moved and new files (never damaged ones).
     ///
-    /// `update` reads files that are new, or whose size or time changed. If the content of a file
-    /// changed but its modification time did not, the file is damaged, and its record stays
+    /// `update` reads files that are new, or whose size or time changed. It does not read the
+    /// others: `verify` and `scrub` find damage in them. The record of a damaged file stays
     /// unchanged.
     #[command(after_help = help::UPDATE)]
     Update(Update),
@@ -94,7 +94,8 @@ pub enum CatalogCommand {
     /// Show or change how fast and how often files are scrubbed.
     ///
     /// Without options it shows the settings. A running scrub follows a change within two seconds.
-    /// If the limits leave too little time to verify every file once per period, `limit` fails.
+    /// If the limits leave too little time to verify every file once per period, `limit` fails and
+    /// changes nothing.
     #[command(after_help = help::LIMIT)]
     Limit(Limit),
     /// Show the state of each directory, and what to do.

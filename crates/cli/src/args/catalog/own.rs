@@ -41,9 +41,9 @@ pub enum CatalogVerb {
     ///
     /// The command accepts the lists of `lanesum check`, and reads the listed files. A file with
     /// the listed content is recorded. A file with different content is recorded as damaged, with
-    /// the digests of the list. If a record has different digests than the list, it stays unchanged
-    /// unless --replace is given. An invalid list line ends the command before anything is
-    /// recorded.
+    /// the digests of the list. If a record has different digests than the list, the record stays
+    /// unchanged unless --replace is given. An invalid list line ends the command before anything
+    /// is recorded.
     #[command(after_help = help::IMPORT)]
     Import(ImportArgs),
     /// Print the records of a directory as a checksum list.

@@ -163,8 +163,8 @@ pub struct MaxGone {
     /// Stop if more than N percent of the files are missing [default: 10].
     ///
     /// The directory then counts as offline, as if its disk were not connected, and its records
-    /// stay unchanged. Up to 100 missing files are never too many. With --max-gone 100, missing
-    /// files never stop the command.
+    /// stay unchanged. A hundred missing files or fewer never stop the command. With --max-gone
+    /// 100, no number of missing files does.
     #[arg(long, value_name = "N", value_parser = whole_percent)]
     pub max_gone: Option<u32>,
 }
@@ -192,7 +192,7 @@ pub struct Update {
 
     /// Stop if more than N percent of the files were edited [default: 50].
     ///
-    /// Up to 100 edited files are never too many.
+    /// A hundred edited files or fewer never stop the command.
     #[arg(long, value_name = "N", value_parser = whole_percent)]
     pub max_changed: Option<u32>,
 

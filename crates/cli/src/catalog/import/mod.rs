@@ -163,7 +163,7 @@ impl Results {
         if self.count(Imported::Differs) > 0 {
             return Some(format!("what to do about damaged files: {}", commands.of("report")));
         }
-        let hint = "to record them as a new directory: --add DIR --root DIR";
+        let hint = "to record their directory: --add DIR, and --root DIR if their names are relative to it";
         (self.count(Imported::NoRoot) > 0).then(|| hint.to_owned())
     }
 

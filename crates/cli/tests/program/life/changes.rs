@@ -179,7 +179,7 @@ fn excluded_path_is_named_with_its_pattern() {
 fn files_that_are_read_again_are_explained() {
     let folder = Folder::of(&["d/a", "d/b"]);
     expect(&folder, "add d", 0, &["2 files read, 6 B\n"]);
-    let told = "2 files read, 6 B (2 of them as a precaution: changed just before their last read)";
+    let told = "2 files read, 6 B (2 again, because they changed just before the last read)";
     expect(&folder, "update", 0, &[told]);
 }
 
