@@ -220,11 +220,6 @@ impl Source for ShortLanes<'_> {
     }
 
     #[inline(always)]
-    fn last(&self, lane: usize) -> &[u8; WORD_LEN] {
-        self.input(lane).last_chunk().expect("a whole word")
-    }
-
-    #[inline(always)]
     fn input(&self, lane: usize) -> &[u8] {
         &self.bytes[self.start(lane)..][..length_of(self.items[lane]) as usize]
     }

@@ -171,11 +171,6 @@ impl Source for &SliceLanes<'_> {
     }
 
     #[inline(always)]
-    fn last(&self, lane: usize) -> &[u8; WORD_LEN] {
-        self.input(lane).last_chunk().expect("a whole word")
-    }
-
-    #[inline(always)]
     fn input(&self, lane: usize) -> &[u8] {
         let (start, length) = (self.starts[lane], self.lasts[lane] >> LENGTH_SHIFT);
         // SAFETY: the invariant of `starts`. The length is that of the slice.

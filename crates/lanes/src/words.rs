@@ -124,7 +124,10 @@ pub trait Source: Copy + sealed::Source {
     ///
     /// # Panics
     /// Panics if some input has no whole word, or if there is no such lane.
-    fn last(&self, lane: usize) -> &[u8; WORD_LEN];
+    #[inline(always)]
+    fn last(&self, lane: usize) -> &[u8; WORD_LEN] {
+        self.input(lane).last_chunk().expect("a whole word")
+    }
 
     /// Returns the whole input of a lane.
     ///
@@ -234,11 +237,6 @@ impl Source for Records<'_> {
         // SAFETY: `most` bytes from the start of the last record are in `bytes`, and as many from
         // that of any record before.
         unsafe { &*self.bytes.as_ptr().add(self.len * lane + WORD_LEN * index).cast() }
-    }
-
-    #[inline(always)]
-    fn last(&self, lane: usize) -> &[u8; WORD_LEN] {
-        self.input(lane).last_chunk().expect("a whole word")
     }
 
     #[inline(always)]

@@ -44,7 +44,7 @@ pub fn run(args: &Accept, console: &Arc<Mutex<Console>>) -> anyhow::Result<Code>
     console.flush().map_err(CatalogError::Output)?;
     let code = tell_failed(&accepted.failed, &args.place, &mut console);
     if accepted.files > 0 || code == Code::Nothing {
-        let none = if accepted.files == 0 { ": all are as recorded" } else { "" };
+        let none = if accepted.files == 0 { ": no damaged file is known there" } else { "" };
         console.message(format!("accepted {}{none}", files(accepted.files)).as_bytes());
     }
     Ok(code)

@@ -10,6 +10,7 @@ use lanesum_checksum::engine::Progress;
 
 use crate::console;
 use crate::counts::files;
+use crate::web::Reading;
 
 /// The period over which the rate is measured.
 const WINDOW: Duration = Duration::from_secs(10);
@@ -29,23 +30,6 @@ struct UnderWay {
     marks: Vec<(Instant, u64)>,
 }
 
-/// The progress of a read.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Progressed {
-    /// The root.
-    pub root: PathBuf,
-    /// The total of files and bytes.
-    pub of_files: u64,
-    pub of_bytes: u64,
-    /// The files and bytes read so far.
-    pub files: u64,
-    pub bytes: u64,
-    /// Bytes per second.
-    pub rate: u64,
-    /// The time left at this rate.
-    pub left: Option<Duration>,
-}
-
 impl Live {
     fn lock(&self) -> MutexGuard<'_, Option<UnderWay>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
@@ -63,7 +47,7 @@ impl Live {
     }
 
     /// Returns the progress, or none if nothing is read.
-    pub fn reading(&self) -> Option<Progressed> {
+    pub fn reading(&self) -> Option<Reading> {
         let mut live = self.lock();
         let live = live.as_mut()?;
         let (now, bytes) = (Instant::now(), live.progress.bytes.load(Relaxed));
@@ -75,7 +59,7 @@ impl Live {
         let seconds = (now - since).as_secs_f64();
         let rate = if seconds > 0.0 { ((bytes - before) as f64 / seconds) as u64 } else { 0 };
         let left = live.bytes.saturating_sub(bytes);
-        Some(Progressed {
+        Some(Reading {
             root: live.root.clone(),
             of_files: live.files,
             of_bytes: live.bytes,
@@ -87,23 +71,21 @@ impl Live {
     }
 }
 
-impl Progressed {
-    /// `reading /srv/photos: 250.00 MB of 1.00 GB, 3 of 10 files, 80.00 MB/s, 5 minutes left`.
-    pub fn words(&self) -> String {
-        let mut words = format!(
-            "reading {}: {} of {}, {} of {}, {}/s",
-            console::shown(&self.root),
-            DecimalBytes(self.bytes),
-            DecimalBytes(self.of_bytes),
-            HumanCount(self.files),
-            files(self.of_files),
-            DecimalBytes(self.rate),
-        );
-        if let Some(left) = self.left {
-            words += &format!(", {} left", HumanDuration(left));
-        }
-        words
+/// `reading /srv/photos: 250.00 MB of 1.00 GB, 3 of 10 files, 80.00 MB/s, 5 minutes left`.
+pub fn words(reading: &Reading) -> String {
+    let mut words = format!(
+        "reading {}: {} of {}, {} of {}, {}/s",
+        console::shown(&reading.root),
+        DecimalBytes(reading.bytes),
+        DecimalBytes(reading.of_bytes),
+        HumanCount(reading.files),
+        files(reading.of_files),
+        DecimalBytes(reading.rate),
+    );
+    if let Some(left) = reading.left {
+        words += &format!(", {} left", HumanDuration(left));
     }
+    words
 }
 
 #[cfg(test)]
@@ -123,7 +105,7 @@ mod tests {
         assert!((90_000_000..=100_000_000).contains(&reading.rate), "{reading:?}");
         let left = reading.left.unwrap();
         assert!((8..=9).contains(&left.as_secs()), "{left:?}");
-        let words = reading.words();
+        let words = words(&reading);
         assert!(words.starts_with("reading /photos: 200.00 MB of 1.00 GB, 3 of 10 files, "));
         assert!(words.ends_with("/s, 8 seconds left"), "{words}");
         live.end();

@@ -193,16 +193,7 @@ struct Shown {
 
 impl Daemon for Shown {
     fn reading(&self) -> Option<Reading> {
-        let it = self.live.reading()?;
-        Some(Reading {
-            root: it.root,
-            of_files: it.of_files,
-            of_bytes: it.of_bytes,
-            files: it.files,
-            bytes: it.bytes,
-            rate: it.rate,
-            left: it.left,
-        })
+        self.live.reading()
     }
 
     fn show_code(&self, code: &str) {

@@ -9,7 +9,7 @@ use lanesum_catalog::{Catalog, CatalogError, GoesOn, Root};
 use lanesum_checksum::engine::Pace;
 use sd_notify::NotifyState;
 
-use super::live::Live;
+use super::live::{self, Live};
 use super::notify;
 
 /// The interval between messages to systemd about the progress.
@@ -28,7 +28,7 @@ pub fn goes_on(live: &Live, is_ending: &Arc<AtomicBool>, steered: Option<Steered
         if told.elapsed() >= STATUS {
             *told = Instant::now();
             if let Some(reading) = live.reading() {
-                notify(&[NotifyState::Status(&reading.words())]);
+                notify(&[NotifyState::Status(&live::words(&reading))]);
             }
         }
         !is_ending.load(Ordering::Relaxed) && steered.as_ref().is_none_or(Steered::goes_on)

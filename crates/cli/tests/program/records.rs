@@ -107,7 +107,7 @@ fn import_records_listed_files_that_have_the_listed_content() {
     let words = told(&folder, "catalog import elsewhere.md5", 3);
     assert!(words.contains("lanesum: old.md5: not in a directory of the catalog\n"), "{words}");
     assert!(
-        words.contains("\nhint: to record their directory: --add DIR, and --root DIR if their names are relative to it"),
+        words.contains("\nhint: to record the listed files: --add DIR, and --root DIR if the list's names are relative to DIR"),
         "{words}"
     );
 }

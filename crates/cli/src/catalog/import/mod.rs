@@ -163,7 +163,7 @@ impl Results {
         if self.count(Imported::Differs) > 0 {
             return Some(format!("what to do about damaged files: {}", commands.of("report")));
         }
-        let hint = "to record their directory: --add DIR, and --root DIR if their names are relative to it";
+        let hint = "to record the listed files: --add DIR, and --root DIR if the list's names are relative to DIR";
         (self.count(Imported::NoRoot) > 0).then(|| hint.to_owned())
     }
 
