@@ -47,13 +47,8 @@ impl From<Code> for State {
 /// # Errors
 /// Errors of standard output.
 pub fn run(args: &Status, console: &mut Console) -> Result<ExitCode, CatalogError> {
-    let checked = status::read(args, console).and_then(|(catalog, standing)| {
-        let code = status::code(args, &catalog, &standing)?;
-        let is_old = !status::too_old(args, &catalog, &standing)?.is_empty();
-        Ok((code, words(args, &standing, is_old)))
-    });
-    let (state, words) = match checked {
-        Ok((code, words)) => (State::from(code), words),
+    let (state, words) = match status::read(args, console) {
+        Ok((_, standing)) => (State::from(standing.code()), words(&standing)),
         Err(error) => of_error(&error, args, console),
     };
     let line = format!("LANESUM {} - {words}\n", state.name());
@@ -63,11 +58,7 @@ pub fn run(args: &Status, console: &mut Console) -> Result<ExitCode, CatalogErro
 }
 
 /// Returns the verdict, and performance data after a bar.
-fn words(args: &Status, standing: &Standing, is_old: bool) -> String {
-    let mut words = standing.verdict();
-    if is_old {
-        words += &format!(", no run has finished in the last {} d", args.max_age.unwrap_or(0));
-    }
+fn words(standing: &Standing) -> String {
     // A bar would start the performance data.
     let counts = standing.counts();
     let count = |class| counts.get(&class).copied().unwrap_or(0);
@@ -75,7 +66,7 @@ fn words(args: &Status, standing: &Standing, is_old: bool) -> String {
     let age = oldest.map_or(0, |oldest| (standing.now - oldest).max(0));
     let files: u64 = standing.roots.iter().map(|it| it.files).sum();
     let bytes: u64 = standing.roots.iter().map(|it| it.root.bytes.cast_unsigned()).sum();
-    words
+    standing.verdict()
         + &format!(
             " | damaged={};;0 missing={};;0 unchecked={};0 new={} overdue={};0 files={files} \
              bytes={bytes}B oldest_verification={age}s",

@@ -23,6 +23,10 @@ use crate::counts::{counted, files};
 pub struct Standing {
     pub roots: Vec<RootStatus>,
     pub now: i64,
+    /// The days of `--max-age`.
+    pub max_age: u32,
+    /// The ids of the roots in which no run has finished for so long.
+    pub stale: Vec<i64>,
 }
 
 impl Standing {
@@ -39,7 +43,7 @@ impl Standing {
         let asked = roots(catalog, directories, commands)?;
         let mut all = catalog.status(now)?;
         all.retain(|it| asked.iter().any(|root| root.id() == it.root.id()));
-        Ok(Self { roots: all, now })
+        Ok(Self { roots: all, now, max_age: 0, stale: Vec::new() })
     }
 
     /// Returns the exit code.
@@ -47,7 +51,18 @@ impl Standing {
         if self.roots.iter().any(is_catalog_damaged) {
             return Code::CatalogDamaged;
         }
-        self.roots.iter().map(|it| it.attention().into()).max().unwrap_or_default()
+        let stale = if self.stale.is_empty() { Code::Nothing } else { Code::Incomplete };
+        self.roots.iter().map(|it| it.attention().into()).fold(stale, Code::max)
+    }
+
+    /// Returns whether no run has finished in a root in the time of `--max-age`.
+    pub fn is_stale(&self, it: &RootStatus) -> bool {
+        self.stale.contains(&it.root.id())
+    }
+
+    /// Returns the message about such a root.
+    pub fn stale_words(&self) -> String {
+        format!("no run has finished in the last {} d", self.max_age)
     }
 
     /// Returns the number of files by class, including new ones.
@@ -69,17 +84,25 @@ impl Standing {
 
     /// Returns `2 damaged, 1 missing; 6,549 ok`, or `6,551 files ok`.
     pub fn verdict(&self) -> String {
-        let words = self.problems();
         let online = self.roots.iter().filter(|it| it.root.offline.is_none());
         let ok = online.map(ok_count).sum();
-        if words.is_empty() {
-            return format!("{} ok", files(ok));
+        match self.problems() {
+            Some(words) => format!("{words}; {} ok", HumanCount(ok)),
+            None => format!("{} ok", files(ok)),
         }
-        format!("{}; {} ok", words.join(", "), HumanCount(ok))
     }
 
-    /// Returns all problems in words.
-    pub fn problems(&self) -> Vec<String> {
+    /// Returns all problems and changes, and says whether the check is incomplete: `incomplete: 1
+    /// directory offline`.
+    pub fn problems(&self) -> Option<String> {
+        let words = self.counted().join(", ");
+        let is_incomplete = self.code() == Code::Incomplete;
+        let words = if is_incomplete { format!("incomplete: {words}") } else { words };
+        (!words.is_empty()).then_some(words)
+    }
+
+    /// Returns the numbers of all problems and changes.
+    fn counted(&self) -> Vec<String> {
         let mut counts = self.counts();
         *counts.entry(Class::Unchecked).or_default() +=
             self.roots.iter().map(blind_count).sum::<u64>();
@@ -90,11 +113,13 @@ impl Standing {
             self.roots.iter().filter(|it| is_it(it)).count() as u64
         };
         let overdue = Some((self.overdue(), "overdue")).filter(|(count, _)| *count > 0);
+        let stale = format!("without a finished run in {} d", self.max_age);
         let states = [
             (roots(|it| it.are_edits_refused), "not updated"),
             (roots(|it| it.root.offline.is_some()), "offline"),
             (roots(|it| it.root.steering.paused.is_some()), "paused"),
-            (roots(|it| !it.root.is_complete), "incomplete"),
+            (roots(|it| !it.root.is_complete), "not fully recorded"),
+            (self.stale.len() as u64, &stale),
         ];
         let states = states
             .into_iter()
@@ -123,10 +148,10 @@ impl Standing {
                 HumanCount(it.files).to_string(),
                 DecimalBytes(it.root.bytes.cast_unsigned()).to_string(),
                 match it.root.offline {
-                    Some(_) => "offline".to_owned(),
+                    Some(_) => "-".to_owned(),
                     None => HumanCount(ok_count(it)).to_string(),
                 },
-                HumanCount(bad_count(it) + blind_count(it)).to_string(),
+                self.problems_of(it),
                 it.oldest.map_or_else(|| "-".to_owned(), |oldest| age(self.now - oldest)),
                 match it.next_due {
                     _ if it.due > 0 => format!("now: {}", files(it.due)),
@@ -137,6 +162,30 @@ impl Standing {
         };
         let rows: Vec<_> = self.roots.iter().map(row).collect();
         table::lines(header, &rows)
+    }
+
+    /// Returns the number of a root's problems, or a word if it has none and is incomplete.
+    fn problems_of(&self, it: &RootStatus) -> String {
+        let is_incomplete = it.attention() == Attention::Incomplete || self.is_stale(it);
+        match bad_count(it) + blind_count(it) + it.overdue {
+            _ if it.root.offline.is_some() => "offline".to_owned(),
+            0 if is_incomplete => "incomplete".to_owned(),
+            count => HumanCount(count).to_string(),
+        }
+    }
+
+    /// Returns notices about a root, each with a command if there is something to do.
+    pub fn notices(
+        &self,
+        it: &RootStatus,
+        commands: Commands<'_>,
+    ) -> Vec<(String, Option<String>)> {
+        let mut notices = notices(it, commands);
+        if self.is_stale(it) {
+            let update = commands.about("update", &it.root.path);
+            notices.push((self.stale_words(), Some(update)));
+        }
+        notices
     }
 
     /// Returns the root of a file.
@@ -301,8 +350,8 @@ pub fn pending_hint(it: &Pending, commands: Commands<'_>) -> String {
     unchecked_hint(it.reason, &again)
 }
 
-/// Returns further notices about a root, each with a command if there is something to do.
-pub fn notices(it: &RootStatus, commands: Commands<'_>) -> Vec<(String, Option<String>)> {
+/// Returns notices about the stored state of a root.
+fn notices(it: &RootStatus, commands: Commands<'_>) -> Vec<(String, Option<String>)> {
     let root = &it.root;
     let command = |verb: &str| Some(commands.about(verb, &root.path));
     let mut notices = Vec::new();

@@ -1,7 +1,5 @@
 //! `lanesum status`: the state of roots, from stored data only.
 
-use std::path::Path;
-
 use indicatif::HumanCount;
 use lanesum_catalog::{Catalog, CatalogError, Outcome, RootStatus, Run, Verb};
 use serde_json::{Map, Value, json};
@@ -9,9 +7,7 @@ use serde_json::{Map, Value, json};
 use super::commands::Commands;
 use super::json::{attention, counts, extend, insert_path, line, object, offline};
 use super::print::name;
-use super::standing::{
-    Standing, bad_count, file_hints, file_line, notices, pending_hint, pending_line,
-};
+use super::standing::{Standing, bad_count, file_hints, file_line, pending_hint, pending_line};
 use super::times::{DAY, utc};
 use super::{Code, now, place, prometheus};
 use crate::args::{Status, Where};
@@ -26,11 +22,11 @@ const MOST: usize = 10;
 /// Errors of the catalog, and wrong usage.
 pub fn run(args: &Status, console: &mut Console) -> anyhow::Result<Code> {
     let (catalog, standing) = read(args, console)?;
+    let code = standing.code();
     if let Some(path) = &args.prometheus {
         prometheus::write(path, &standing)?;
-        return Ok(code(args, &catalog, &standing)?);
+        return Ok(code);
     }
-    let code = code(args, &catalog, &standing)?;
     if args.quiet && code == Code::Nothing {
         return Ok(code);
     }
@@ -38,15 +34,14 @@ pub fn run(args: &Status, console: &mut Console) -> anyhow::Result<Code> {
         for it in &standing.roots {
             console.line(&line(root_object(it))).map_err(CatalogError::Output)?;
         }
+        console.flush().map_err(CatalogError::Output)?;
+        for it in standing.roots.iter().filter(|it| standing.is_stale(it)) {
+            console.about(name(&it.root.path), &standing.stale_words());
+        }
     } else {
         text(&args.roots.place, &catalog, &standing, console)?;
     }
     console.flush().map_err(CatalogError::Output)?;
-    for it in too_old(args, &catalog, &standing)? {
-        let days = args.max_age.unwrap_or_default();
-        let words = format!("no run has finished in the last {days} d");
-        console.about(name(it), &words);
-    }
     Ok(code)
 }
 
@@ -58,30 +53,19 @@ pub fn read(args: &Status, console: &Console) -> anyhow::Result<(Catalog, Standi
     let place = &args.roots.place;
     let catalog = place::look(place)?;
     let commands = Commands { place, console };
-    let standing = Standing::of(&catalog, &args.roots.directories, commands, now())?;
+    let mut standing = Standing::of(&catalog, &args.roots.directories, commands, now())?;
+    if let Some(days) = args.max_age {
+        standing.stale = stale(days, &catalog, &standing)?;
+        standing.max_age = days;
+    }
     Ok((catalog, standing))
 }
 
-/// Returns the exit code, which depends on `--max-age`, too.
+/// Returns the ids of the roots in which no run has finished in the last days.
 ///
 /// # Errors
 /// Errors of the catalog.
-pub fn code(args: &Status, catalog: &Catalog, standing: &Standing) -> Result<Code, CatalogError> {
-    let is_old = !too_old(args, catalog, standing)?.is_empty();
-    let code = standing.code();
-    Ok(if is_old { code.max(Code::Incomplete) } else { code })
-}
-
-/// Returns the roots without a finished run in the time of `--max-age`.
-///
-/// # Errors
-/// Errors of the catalog.
-pub fn too_old<'it>(
-    args: &Status,
-    catalog: &Catalog,
-    standing: &'it Standing,
-) -> Result<Vec<&'it Path>, CatalogError> {
-    let Some(days) = args.max_age else { return Ok(Vec::new()) };
+fn stale(days: u32, catalog: &Catalog, standing: &Standing) -> Result<Vec<i64>, CatalogError> {
     let oldest = standing.now - i64::from(days) * DAY;
     let mut finished = Vec::new();
     // A run may take days.
@@ -91,9 +75,8 @@ pub fn too_old<'it>(
         }
         Ok(())
     })?;
-    let roots = standing.roots.iter().map(|it| &it.root);
-    let is_old = roots.filter(|root| !finished.contains(&root.id()));
-    Ok(is_old.map(|root| &*root.path).collect())
+    let roots = standing.roots.iter().map(|it| it.root.id());
+    Ok(roots.filter(|root| !finished.contains(root)).collect())
 }
 
 /// Returns whether a run compared all files that it should with the catalog.
@@ -136,7 +119,7 @@ fn text(
         hint(&mut text, &Commands { place, console }.of("report"));
     }
     for it in &standing.roots {
-        for (words, command) in notices(it, Commands { place, console }) {
+        for (words, command) in standing.notices(it, Commands { place, console }) {
             console.quote(&mut text, name(&it.root.path));
             text.extend_from_slice(format!(": {words}\n").as_bytes());
             if let Some(command) = command {

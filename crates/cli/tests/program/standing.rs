@@ -92,6 +92,25 @@ fn status_shows_local_time_and_json_utc() {
     assert_eq!((&status["schema"], &status["event"]), (&1.into(), &"status".into()));
 }
 
+/// Returns the column PROBLEMS of the first root.
+fn problems_column(status: &str) -> &str {
+    let row = status.lines().nth(3).unwrap();
+    row.split("  ").filter(|it| !it.is_empty()).nth(4).unwrap().trim()
+}
+
+#[test]
+fn status_says_why_it_is_incomplete_and_what_to_do() {
+    let folder = cataloged(&["a", "b"]);
+    fs::rename(folder.path("tree"), folder.path("away")).unwrap();
+    ends(&folder, "update", 3);
+    let words = told(&folder, "status", 3);
+    assert!(words.starts_with("incomplete: 1 directory offline; 0 ok\n"), "{words}");
+    assert_eq!(problems_column(&words), "offline", "{words}");
+    assert!(words.ends_with(": renamed to away\n  lanesum relocate tree away\n"), "{words}");
+    let subject = "lanesum: incomplete: 1 directory offline - tree\n";
+    assert!(told(&folder, "report", 3).starts_with(subject));
+}
+
 #[test]
 fn max_age_fails_when_no_run_has_finished() {
     let folder = Folder::new();
@@ -99,7 +118,16 @@ fn max_age_fails_when_no_run_has_finished() {
     folder.write("list", line("tree/a", "tree/a"));
     ends(&folder, "catalog import --add tree list", 0);
     let words = told(&folder, "status --max-age 2d", 3);
+    let verdict = "incomplete: 1 directory not fully recorded, 1 directory without a finished run in \
+                   2 d; 1 ok\n";
+    assert!(words.starts_with(verdict), "{words}");
+    let notice = "tree: no run has finished in the last 2 d\n  lanesum update tree\n";
+    assert!(words.ends_with(notice), "{words}");
+    assert_eq!(problems_column(&words), "incomplete");
+    let words = told(&folder, "status --max-age 2d --json", 3);
     assert!(words.ends_with("lanesum: tree: no run has finished in the last 2 d\n"), "{words}");
+    let words = told(&folder, "status --max-age 2d --nagios", 1);
+    assert!(words.starts_with(&format!("LANESUM WARNING - {}", verdict.trim_end())), "{words}");
     ends(&folder, "update", 0);
     assert!(!told(&folder, "status --max-age 2d", 0).contains("no run has finished"));
     fs::rename(folder.path("tree"), folder.path("away")).unwrap();
@@ -136,7 +164,10 @@ fn nagios_warns_when_a_directory_is_offline() {
     fs::rename(folder.path("tree"), folder.path("away")).unwrap();
     ends(&folder, "update", 3);
     let words = told(&folder, "status --nagios", 1);
-    assert!(words.starts_with("LANESUM WARNING - 1 directory offline; 0 ok | "), "{words}");
+    assert!(
+        words.starts_with("LANESUM WARNING - incomplete: 1 directory offline; 0 ok | "),
+        "{words}"
+    );
 }
 
 #[test]

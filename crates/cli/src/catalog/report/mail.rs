@@ -10,9 +10,7 @@ use crate::args::Where;
 use crate::catalog::commands::Commands;
 use crate::catalog::json::hex;
 use crate::catalog::print::name;
-use crate::catalog::standing::{
-    Standing, file_hints, file_line, notices, pending_hint, pending_line,
-};
+use crate::catalog::standing::{Standing, file_hints, file_line, pending_hint, pending_line};
 use crate::catalog::status::hint;
 use crate::catalog::times::{last_verified, moment};
 use crate::console::Console;
@@ -45,7 +43,7 @@ pub fn print(
         hint(&mut text, &pending_hint(&it, Commands { place, console }));
     }
     for it in &standing.roots {
-        for (words, command) in notices(it, Commands { place, console }) {
+        for (words, command) in standing.notices(it, Commands { place, console }) {
             text.push(b'\n');
             console.quote(&mut text, name(&it.root.path));
             text.extend_from_slice(format!(": {words}\n").as_bytes());
@@ -68,8 +66,7 @@ fn copies(catalog: &Catalog, bad: &[FileStatus]) -> Result<Vec<Option<PathBuf>>,
 
 /// `lanesum: 2 damaged, 1 missing - photos`.
 fn subject(standing: &Standing, console: &Console) -> Vec<u8> {
-    let problems = standing.problems();
-    let words = if problems.is_empty() { standing.verdict() } else { problems.join(", ") };
+    let words = standing.problems().unwrap_or_else(|| standing.verdict());
     let mut subject = format!("lanesum: {words} - ").into_bytes();
     // Returns the roots of the mail, or all if none needs attention.
     let is_urgent = |it: &&lanesum_catalog::RootStatus| it.attention() > Attention::Nothing;
