@@ -107,7 +107,7 @@ def test_an_empty_check_is_not_ok(folder: Path) -> None:
         found.raise_for_failures()
     Path("list").write_text(LINES["missing"] + "\n")
     found = lanesum.check("list", ignore_missing=True)
-    assert not found.ok and found.column("verdict") == ["missing"] and "none of the listed files" in found.problems[0]
+    assert not found.ok and found.column("verdict") == ["missing"] and "all of the listed files are missing" in found.problems[0]
 
 
 def test_names_are_relative_to_the_root(folder: Path) -> None:

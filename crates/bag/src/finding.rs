@@ -183,7 +183,7 @@ pub enum Problem {
     #[error("a link, which a bag cannot hold; replace it by its target, or remove it")]
     Link,
     /// The file is a dangling link.
-    #[error("a link whose target does not exist")]
+    #[error("a link whose target is missing")]
     BrokenLink,
     /// The object is not a file.
     #[error("{0}, which a bag cannot hold")]

@@ -46,7 +46,7 @@ pub struct Root {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Offline {
-    /// `Absent`, `Empty`, `OtherVolume`, `TooManyMissing` or `Unreadable`.
+    /// `Missing`, `Empty`, `OtherVolume`, `TooManyMissing` or `Unreadable`.
     pub reason: Reason,
     /// The start in seconds since 1970.
     pub since: i64,
@@ -89,7 +89,7 @@ impl Root {
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
                 return Some(Reason::Unreadable);
             }
-            Err(_) => return Some(Reason::Absent),
+            Err(_) => return Some(Reason::Missing),
         };
         match self.path.read_dir() {
             Err(_) => Some(Reason::Unreadable),
@@ -287,7 +287,7 @@ impl Catalog {
                 return Err(CatalogError::Renamed { path: typed.to_owned(), recorded });
             }
             let is_inside = root.path.starts_with(path) || path.starts_with(&root.path);
-            // It is unknown whether an absent root is a mount point.
+            // It is unknown whether a missing root is a mount point.
             let is_of_device = |other: DirectoryId| other.device == found.device;
             if is_inside
                 && DirectoryId::of(&root.path).map_or(true, is_of_device)

@@ -378,7 +378,7 @@ pub struct Check {
     #[arg(long)]
     pub strict: bool,
 
-    /// Skip files that do not exist.
+    /// Skip missing files.
     #[arg(long)]
     pub ignore_missing: bool,
 

@@ -488,7 +488,7 @@ impl<'a> Report<'a> {
         }
         if tally.entries() > 0 && tally.entries() == tally.missing {
             self.bad_lists += 1;
-            console.about(list.name(), "nothing was checked: none of its files exists");
+            console.about(list.name(), "nothing was checked: all of its files are missing");
         }
         // --warn has shown each of them.
         if tally.malformed > 0 && !self.args.status && !self.args.warn {

@@ -414,7 +414,7 @@ pub fn tell(
     let list = place.list.name();
     let hints = not_found.hints(place, entries);
     if hints.is_empty() && entries > 1 && not_found.count() == entries && place.folder().is_none() {
-        let words = format!("none of its {entries} files exists");
+        let words = format!("all of its {entries} files are missing");
         Problem::new(words, "--root DIR names the directory of the files").print(list, console);
     }
     for hint in hints {

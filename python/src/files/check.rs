@@ -304,7 +304,7 @@ impl Report {
         }
         if tally.entries() > 0 && tally.entries() == tally.missing {
             self.bad_lists += 1;
-            tell("no file was verified: none of the listed files exists");
+            tell("no file was verified: all of the listed files are missing");
         }
     }
 

@@ -108,7 +108,7 @@ pub enum Reason {
     /// Unchecked: the last verification is longer ago than the root allows.
     Overdue,
     /// Offline: the directory does not exist.
-    Absent,
+    Missing,
     /// Offline: the directory is empty, like a mount point without its disk.
     Empty,
     /// Offline: a different volume or directory is at the path.
@@ -138,7 +138,7 @@ impl Reason {
         Self::MountedOver,
         Self::Limit,
         Self::Overdue,
-        Self::Absent,
+        Self::Missing,
         Self::Empty,
         Self::OtherVolume,
         Self::TooManyMissing,
@@ -164,7 +164,7 @@ impl Reason {
             Self::MountedOver => "mounted-over",
             Self::Limit => "limit",
             Self::Overdue => "overdue",
-            Self::Absent => "absent",
+            Self::Missing => "missing",
             Self::Empty => "empty",
             Self::OtherVolume => "other-volume",
             Self::TooManyMissing => "too-many-missing",

@@ -213,7 +213,7 @@ fn real(path: &Path) -> Result<PathBuf, CatalogError> {
         found => return found.map_err(CatalogError::io(path)),
     }
     if fs::symlink_metadata(path).is_ok() {
-        let error = io::Error::other("a symbolic link to a file that does not exist");
+        let error = io::Error::other("a link whose target is missing");
         return Err(CatalogError::io(path)(error));
     }
     let parent = directory_of(path);

@@ -203,7 +203,7 @@ impl History {
         let updated = self.run(&Task::Update);
         let scrubbed = self.run(&Task::Scrub(everything()));
         let reason = updated[away].summary.offline().map(|it| it.reason);
-        assert_eq!(reason, Some(Reason::Absent));
+        assert_eq!(reason, Some(Reason::Missing));
         let after = self.records(&files);
         let of = |all: &Records, root: usize| -> Records {
             let own = all.iter().filter(|((it, _), _)| *it == root);

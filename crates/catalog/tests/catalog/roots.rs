@@ -205,7 +205,7 @@ fn expect_offline_while(replace: impl Fn(&Path), reason: Reason) {
 
 #[test]
 fn root_that_is_not_there_is_offline() {
-    expect_offline_while(|_| {}, Reason::Absent);
+    expect_offline_while(|_| {}, Reason::Missing);
 }
 
 #[test]

@@ -14,6 +14,9 @@ use super::{offline, place};
 use crate::args::Where;
 use crate::console::{Console, fail_to_write};
 
+/// The system's text for a path that does not exist.
+const NO_ENTRY: &str = "No such file or directory";
+
 /// The message of an error.
 #[derive(Debug)]
 pub struct Problem {
@@ -131,7 +134,7 @@ fn absent(path: &Path, commands: Commands<'_>) -> Problem {
         Some(path) => format!("this is root's catalog; for your own: --catalog {path}"),
         None => format!("to create a catalog: {} DIR", commands.of("add")),
     };
-    about(path, "there is no catalog here", hint)
+    about(path, NO_ENTRY, hint)
 }
 
 /// Errors of directories that are added or relocated.
@@ -230,7 +233,7 @@ fn of_path(error: &CatalogError, commands: Commands<'_>) -> Problem {
         }
         CatalogError::NotRecorded(path) if path.symlink_metadata().is_err() => {
             let hint = format!("to list problems: {}", commands.of("report"));
-            about(path, "not recorded, and does not exist", hint)
+            about(path, NO_ENTRY, hint)
         }
         CatalogError::NotRecorded(path) if !path.is_dir() && !is_regular(path) => Problem {
             path: Some(path.clone()),

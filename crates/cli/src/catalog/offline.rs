@@ -21,9 +21,9 @@ pub fn words(offline: &Offline) -> String {
 /// Returns the same without a count.
 pub const fn words_of(reason: Reason) -> &'static str {
     match reason {
-        Reason::Absent => "not there",
+        Reason::Missing => "missing",
         Reason::Empty => "empty",
-        Reason::OtherVolume => "a different volume is there",
+        Reason::OtherVolume => "on a different volume",
         Reason::TooManyMissing => "too many files are missing",
         Reason::MountedOver => "a different file system is mounted over it",
         _ => "cannot be read",
@@ -32,7 +32,7 @@ pub const fn words_of(reason: Reason) -> &'static str {
 
 /// Returns the hint for an offline root.
 pub fn hint(root: &Root, reason: Reason, commands: Commands<'_>) -> String {
-    if reason == Reason::Absent
+    if reason == Reason::Missing
         && let Some(renamed) = root.find_renamed()
     {
         return commands.relocate(&root.path, &renamed);
@@ -43,7 +43,7 @@ pub fn hint(root: &Root, reason: Reason, commands: Commands<'_>) -> String {
 /// Returns the same without searching for a renamed directory.
 pub fn hint_for(path: &Path, reason: Reason, commands: Commands<'_>) -> String {
     match reason {
-        Reason::Absent => "connect or mount its disk".to_owned(),
+        Reason::Missing => "connect or mount its disk".to_owned(),
         Reason::Empty => format!(
             "connect or mount its disk; if all its files were deleted: {}",
             commands.about("forget", path)

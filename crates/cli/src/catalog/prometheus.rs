@@ -1,7 +1,7 @@
 //! `lanesum status --prometheus FILE`: metrics for the textfile collector of node_exporter.
 
 use std::fmt::Write as _;
-use std::fs;
+use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
@@ -21,7 +21,10 @@ pub fn write(path: &Path, standing: &Standing) -> Result<(), CatalogError> {
             return Err(io::Error::other("not a regular file"));
         }
         let directory = path.parent().filter(|it| !it.as_os_str().is_empty());
-        let mut file = tempfile::NamedTempFile::new_in(directory.unwrap_or(Path::new(".")))?;
+        // Other errors of `tempfile` name the temporary file.
+        let create = |path: &Path| File::options().write(true).create_new(true).open(path);
+        let directory = directory.unwrap_or(Path::new("."));
+        let mut file = tempfile::Builder::new().make_in(directory, create)?;
         file.write_all(metrics(standing).as_bytes())?;
         // The collector runs as a different user.
         fs::set_permissions(file.path(), fs::Permissions::from_mode(0o644))?;

@@ -356,7 +356,7 @@ fn notices(it: &RootStatus, commands: Commands<'_>) -> Vec<(String, Option<Strin
     let command = |verb: &str| Some(commands.about(verb, &root.path));
     let mut notices = Vec::new();
     if let Some(offline) = &root.offline {
-        let renamed = root.find_renamed().filter(|_| offline.reason == Reason::Absent);
+        let renamed = root.find_renamed().filter(|_| offline.reason == Reason::Missing);
         let why = match renamed {
             Some(path) => format!("renamed to {}", commands.console.shown(path)),
             None => offline::words(offline),

@@ -24,6 +24,7 @@ mod round;
 mod run;
 mod worker;
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -34,6 +35,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use lanesum_catalog::{Catalog, CatalogError};
+use lanesum_checksum::error::message;
 use sd_notify::NotifyState;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
@@ -108,10 +110,11 @@ fn refuse_second(path: &Path, holder: &str, console: &mut Console) -> ExitCode {
 fn require_directory(heartbeat_file: Option<&Path>) -> Result<(), Usage> {
     let Some(file) = heartbeat_file else { return Ok(()) };
     let directory = file.parent().filter(|it| !it.as_os_str().is_empty());
-    if directory.is_none_or(Path::is_dir) {
-        return Ok(());
-    }
-    Err(Usage(format!("--heartbeat-file {}: its directory does not exist", console::shown(file))))
+    let Some(directory) = directory else { return Ok(()) };
+    // The dot makes the system refuse a file.
+    fs::metadata(directory.join(".")).map(drop).map_err(|error| {
+        Usage(format!("--heartbeat-file {}: {}", console::shown(file), message(&error)))
+    })
 }
 
 /// Lets SIGTERM and SIGINT end the daemon after it has committed its results. If that takes too

@@ -234,10 +234,10 @@ mod tests {
     #[test]
     fn a_root_that_goes_and_comes_back_is_scanned_once_each() {
         let mut round = Round::default();
-        let absent = Some(Reason::Absent);
+        let absent = Some(Reason::Missing);
         let gone = Standing { why_offline: absent, ..open() };
         assert_eq!(round.next(&gone), Todo::Scan);
-        let away = Some((Reason::Absent, 0));
+        let away = Some((Reason::Missing, 0));
         round.note(Ran { verb: Verb::Scan, offline: away, halt: None }, TODAY);
         assert_eq!(round.next(&Standing { offline: away, ..gone }), Todo::Nothing);
         let other = Standing { why_offline: Some(Reason::Empty), offline: away, ..open() };

@@ -88,7 +88,7 @@ pub fn why_offline(folder: &Folder, away: &Away) -> String {
             files(folder.files),
             folder.settings.max_gone
         ),
-        _ => "The folder does not exist.".to_owned(),
+        _ => "The folder is missing.".to_owned(),
     }
 }
 

@@ -28,7 +28,7 @@ const fn meaning(class: Class) -> [&'static str; 2] {
             ["The file could not be verified.", "Fix the cause. The next run tries again."]
         }
         Class::Offline => [
-            "The folder does not exist, is empty, is on a different disk, or lost too many files.",
+            "The folder is missing, empty, is on a different disk, or lost too many files.",
             "Connect the disk. If the folder moved, run `lanesum relocate`.",
         ],
         _ => ["", ""],

@@ -75,7 +75,7 @@ fn with(mut folder: Folder, attention: Attention, counts: &[(Class, u64)]) -> Fo
 }
 
 pub fn away() -> Away {
-    Away { reason: Reason::Absent, since: NOW - 3 * DAY, missing: 0 }
+    Away { reason: Reason::Missing, since: NOW - 3 * DAY, missing: 0 }
 }
 
 fn past(root: i64, verb: Verb, outcome: Outcome, counts: &[(Class, u64)]) -> Past {

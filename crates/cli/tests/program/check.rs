@@ -132,7 +132,7 @@ fn ignore_missing_skips_missing_files() {
     expect_check(folder.run("check list"), 1, "gone: FAILED open or read\ngood: OK\n", GONE);
     // A check that checked nothing is not all well.
     folder.write("list", line("x", "gone"));
-    let message = "lanesum: list: nothing was checked: none of its files exists\n";
+    let message = "lanesum: list: nothing was checked: all of its files are missing\n";
     expect(&folder.run("check --ignore-missing list"), 1, "", message);
     expect(&folder.run("check --ignore-missing --status list"), 1, "", message);
 }
@@ -388,7 +388,7 @@ fn files_next_to_their_list_give_a_hint() {
     expect_check(folder.run("check iso/SUMS"), 1, verdicts, &[&gone, remedy].concat());
     expect_check(folder.run("check --root iso iso/SUMS"), 0, "a: OK\nb: OK\n", "");
     fs::remove_file(folder.path("iso/a")).unwrap();
-    let elsewhere = "lanesum: iso/SUMS: none of its 2 files exists\nhint: --root DIR names the directory of the files\n";
+    let elsewhere = "lanesum: iso/SUMS: all of its 2 files are missing\nhint: --root DIR names the directory of the files\n";
     expect_check(folder.run("check iso/SUMS"), 1, verdicts, &[&gone, elsewhere].concat());
 
     // The remedy is no option.

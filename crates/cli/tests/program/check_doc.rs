@@ -227,7 +227,7 @@ fn rows() -> Vec<Row> {
             .prints("a: OK, b: OK")
             .says("no failures, 1 missing"),
         row("only missing files", &*gone, "--ignore-missing list")
-            .says("list: nothing was checked: none of its files exists")
+            .says("list: nothing was checked: all of its files are missing")
             .is(1),
         row("a directory", line("x", "d"), "list")
             .prints("d: FAILED open or read")

@@ -31,7 +31,7 @@ fn list_for_another_directory_gives_a_hint() {
     folder.write("d/a", "a");
     folder.write("d/b", "b");
     folder.write("l", line("a", "a") + &line("b", "b"));
-    let words = "lanesum: l: none of its 2 files exists\n\
+    let words = "lanesum: l: all of its 2 files are missing\n\
                  hint: --root DIR names the directory of the files\n";
     assert!(text(&folder.run("check l").stderr).contains(words));
     assert_eq!(folder.run("check --root d l").status.code(), Some(0));

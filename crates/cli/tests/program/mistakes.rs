@@ -516,8 +516,8 @@ fn import_names_what_missing_names_have_in_common() {
     let taken = paste(&folder, &told);
     assert_eq!(taken.status.code(), Some(1));
     let told = plain(taken);
-    assert_eq!(told.matches(": no such file\n").count(), 21, "{told}");
-    assert!(told.contains("lanesum: 144 more files: no such file\n"), "{told}");
+    assert_eq!(told.matches(": missing\n").count(), 21, "{told}");
+    assert!(told.contains("lanesum: 144 more files: missing\n"), "{told}");
     // Damage is printed to the last file.
     let names = (0..30).map(|it| format!("tree/{it}")).collect::<Vec<_>>();
     names.iter().for_each(|name| folder.write(name, name));

@@ -369,7 +369,7 @@ fn wrong_usage_is_refused_at_once() {
     };
     let (code, words) = refuse(&["serve", "--heartbeat-file", "nowhere/beat"]);
     assert_eq!(code, Some(2));
-    assert_eq!(words, "lanesum: --heartbeat-file nowhere/beat: its directory does not exist\n");
+    assert_eq!(words, "lanesum: --heartbeat-file nowhere/beat: No such file or directory\n");
     let daemon = Daemon::start(&folder);
     until("a heartbeat", || has_heartbeat(&folder));
     let (code, words) = refuse(&["serve"]);

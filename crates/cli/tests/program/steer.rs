@@ -145,7 +145,7 @@ fn missing_catalog_names_the_path() {
         let words = told(&folder, args, 2);
         let path = folder.path("state/catalog.db");
         let expected = format!(
-            "lanesum: {}: there is no catalog here\nhint: to create a catalog: lanesum add",
+            "lanesum: {}: No such file or directory\nhint: to create a catalog: lanesum add",
             path.display()
         );
         assert!(text(&run(&folder, args).stderr).starts_with(&expected), "{words}");
@@ -158,7 +158,7 @@ fn missing_catalog_names_the_path() {
     if !rustix::process::geteuid().is_root() {
         assert!(words.ends_with("hint: name it with --catalog FILE\n"), "{words}");
     } else if !exists("/var/lib/lanesum/catalog.db") {
-        assert!(words.starts_with("lanesum: /var/lib/lanesum/catalog.db: there is no"), "{words}");
+        assert!(words.starts_with("lanesum: /var/lib/lanesum/catalog.db: No such file"), "{words}");
         assert!(words.ends_with("--catalog ~anna/.local/state/lanesum/catalog.db\n"), "{words}");
     }
     assert_eq!(ran.status.code(), Some(2));

@@ -212,7 +212,7 @@ const fn problem(imported: Imported) -> Option<&'static str> {
         Imported::Recorded | Imported::Known | Imported::Replaced => return None,
         Imported::Differs => "damaged: its content differs from the list",
         Imported::Conflict => "its recorded digest differs from the list; not changed",
-        Imported::Missing => "no such file",
+        Imported::Missing => "missing",
         Imported::NoRoot => "not in a directory of the catalog",
         Imported::Offline => "its directory is offline",
         _ => "cannot be read, or is not a regular file",

@@ -166,7 +166,7 @@ fn excluded_path_is_named_with_its_pattern() {
         ),
         ("d/x.log", "excluded by .lanesumignore\nhint: edit that file\n"),
         ("d/later", "not recorded\nhint: record new files: lanesum update\n"),
-        ("d/none", "not recorded, and does not exist\n"),
+        ("d/none", "No such file or directory\n"),
     ] {
         expect(&folder, &format!("verify {path}"), 2, &[path, told]);
         expect(&folder, &format!("accept {path}"), 2, &[told]);

@@ -12,7 +12,7 @@ fn a_root_that_goes_away_is_offline_and_read_when_it_is_back() {
     until("files are read", || status(&folder).due < 40);
     fs::rename(folder.path("tree"), folder.path("away")).unwrap();
     until("it is offline", || root(&folder).offline.is_some());
-    assert_eq!(root(&folder).offline.unwrap().reason, Reason::Absent);
+    assert_eq!(root(&folder).offline.unwrap().reason, Reason::Missing);
     set_rate(&folder, None);
     thread::sleep(Duration::from_secs(3));
     let it = status(&folder);
