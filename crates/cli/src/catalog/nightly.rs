@@ -12,10 +12,11 @@ use super::print::Printer;
 use super::run::{Reads, Runner, code};
 use super::targets::whole;
 use super::{Code, place};
-use crate::args::Nightly;
+use crate::args::{Nightly, Reading};
 use crate::console::{Console, lock};
 
-/// Updates and scrubs. Prints only roots that need attention, or a summary of all with JSON.
+/// Updates and scrubs. Prints only roots that need attention, or a summary of all with JSON and not
+/// `--quiet`.
 ///
 /// # Errors
 /// Errors of the catalog, and wrong usage.
@@ -44,15 +45,20 @@ pub fn run(args: &Nightly, console: &Arc<Mutex<Console>>) -> anyhow::Result<Code
         runner.run_with(&mut catalog, &targets, &scrub, Reads::Some, yields, &mut print)?;
     let worst = code(&updated, false).max(code(&scrubbed, false));
     // A program that reads JSON expects a summary of each directory.
-    if worst != Code::Nothing || args.reading.json {
+    if worst != Code::Nothing || !is_quiet(&args.reading) {
         end(&runner, &updated, &scrubbed)?;
     }
     Ok(worst)
 }
 
+/// Returns whether only roots that need attention have a summary.
+const fn is_quiet(reading: &Reading) -> bool {
+    reading.quiet || !reading.json
+}
+
 /// Prints a summary of each root that needs attention, or of every root with JSON.
 fn end(runner: &Runner<'_>, updated: &[Summary], scrubbed: &[Summary]) -> Result<(), CatalogError> {
-    let printer = Printer { quiet: !runner.reading.json, ..runner.printer() };
+    let printer = Printer { quiet: is_quiet(runner.reading), ..runner.printer() };
     let mut console = lock(runner.console);
     for update in updated {
         let scrub = scrubbed.iter().find(|it| it.root.id() == update.root.id());

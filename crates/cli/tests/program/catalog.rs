@@ -307,6 +307,10 @@ fn nightly_prints_only_what_needs_attention() {
     fs::rename(folder.path("tree/b"), folder.path("tree/moved")).unwrap();
     assert_eq!(told(&folder, "nightly", 0), "");
     assert_eq!(objects(&folder, "nightly --json", 0)[0]["attention"], "nothing");
+    assert_eq!(told(&folder, "nightly --quiet", 0), "");
+    assert_eq!(told(&folder, "nightly --json --quiet", 0), "");
+    let help = text(&ends(&folder, "nightly -h", 0).stdout);
+    assert!(help.contains("With --json, summarize only directories with problems\n"), "{help}");
     assert!(told(&folder, "status", 0).starts_with("4 files ok\n"), "they are recorded");
     fs::remove_file(folder.path("tree/c")).unwrap();
     folder.write("tree/a", "edited again");
@@ -315,6 +319,7 @@ fn nightly_prints_only_what_needs_attention() {
     assert_eq!(words.lines().count(), 3, "with a hint: {words}");
     let objects = objects(&folder, "nightly --json", 1);
     assert_eq!((&objects[0]["class"], &objects[1]["verb"]), (&"missing".into(), &"nightly".into()));
+    assert_eq!(told(&folder, "nightly --json --quiet", 1).lines().count(), 2);
 }
 
 #[test]

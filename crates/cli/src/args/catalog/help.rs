@@ -1,4 +1,6 @@
-//! Help texts that follow the options of the commands on the catalog.
+//! Help texts of the commands on the catalog, most of which follow the options.
+
+use clap::Arg;
 
 /// A help text: examples, then the exit codes.
 macro_rules! help {
@@ -18,6 +20,12 @@ macro_rules! exit_codes {
 If several apply, the code is the first of these: 4, 1, 3, 2.
 "
     };
+}
+
+/// Replaces the help of an option that has an effect on `nightly` only with --json.
+pub fn quiet_of_nightly(option: Arg) -> Arg {
+    const HELP: &str = "With --json, summarize only directories with problems";
+    option.help(HELP).long_help(format!("{HELP}.\n\nWithout --json, `nightly` always does so."))
 }
 
 pub const EXIT_CODES: &str = exit_codes!();

@@ -72,9 +72,9 @@ pub enum CatalogCommand {
     /// Update and scrub, and print only problems (for cron).
     ///
     /// `nightly` runs `update` over all directories, then `scrub`. It prints nothing if nothing
-    /// needs attention, and never prints edited, moved or new files. With --json it always prints a
+    /// needs attention, and never prints edited, moved or new files. With --json it also prints a
     /// summary of each directory.
-    #[command(after_help = help::NIGHTLY)]
+    #[command(after_help = help::NIGHTLY, mut_arg("quiet", help::quiet_of_nightly))]
     Nightly(Nightly),
     /// Run as a daemon that verifies files on schedule.
     ///
