@@ -312,6 +312,15 @@ impl<'a> Report<'a> {
         self.args.strict || self.args.key_file.is_some()
     }
 
+    /// Returns the effect of a skipped line on the exit code, if it has one.
+    fn fails(&self) -> &'static str {
+        match (&self.args.key_file, self.args.strict) {
+            (Some(_), _) => ", so --key-file makes the exit code 1",
+            (None, true) => ", so --strict makes the exit code 1",
+            (None, false) => "",
+        }
+    }
+
     /// Returns an additional requirement for lines.
     fn for_key(&self) -> &'static str {
         if self.args.key_file.is_some() { " for this key" } else { "" }
@@ -321,10 +330,9 @@ impl<'a> Report<'a> {
         match event {
             Event::Malformed { line } => {
                 if self.args.warn {
-                    console.about(
-                        list.name(),
-                        &format!("line {line}: not a checksum line{}", self.for_key()),
-                    );
+                    let (for_key, fails) = (self.for_key(), self.fails());
+                    let words = format!("line {line}: not a checksum line{for_key}{fails}");
+                    console.about(list.name(), &words);
                 }
                 Ok(())
             }
@@ -492,10 +500,10 @@ impl<'a> Report<'a> {
         }
         // --warn has shown each of them.
         if tally.malformed > 0 && !self.args.status && !self.args.warn {
-            let for_key = self.for_key();
+            let (for_key, fails) = (self.for_key(), self.fails());
             let (words, them) = match tally.malformed {
-                1 => (format!("1 line is not a checksum line{for_key}"), "it"),
-                lines => (format!("{lines} lines are not checksum lines{for_key}"), "them"),
+                1 => (format!("1 line is not a checksum line{for_key}{fails}"), "it"),
+                lines => (format!("{lines} lines are not checksum lines{for_key}{fails}"), "them"),
             };
             Problem::new(words, format!("--warn shows {them}")).print(list.name(), console);
         }

@@ -114,7 +114,10 @@ fn strict_fails_on_invalid_lines() {
     folder.write("list", lines(&["good"]) + "nonsense\n" + &lines(&["bad"]) + "# a comment\n\n");
     let stdout = "good: OK\nbad: OK\n";
     expect_check(folder.run("check list"), 0, stdout, NONSENSE);
-    expect_check(folder.run("check --strict list"), 1, stdout, NONSENSE);
+    let failing = NONSENSE.replace("line\n", "line, so --strict makes the exit code 1\n");
+    expect_check(folder.run("check --strict list"), 1, stdout, &failing);
+    let line = "lanesum: list: line 2: not a checksum line, so --strict makes the exit code 1\n";
+    expect_check(folder.run("check --strict --warn list"), 1, stdout, line);
     expect(&folder.run("check --strict --status list"), 1, "", "");
     folder.write("list", lines(&["good", "bad"]) + "# a comment\n\n");
     expect_check(folder.run("check --strict list"), 0, stdout, "");

@@ -112,9 +112,11 @@ fn lines_without_a_key_prove_nothing() {
     let keyed = format!("BLAKE3 (t/a) = {}\n", blake3("t/a"));
     let forged = format!("MD5 (t/b) = {}\n", md5("t/b"));
     folder.write("list", keyed.clone() + &forged);
-    let told = "lanesum: list: 1 line is not a checksum line for this key\nhint: --warn shows it\n";
+    let told = "lanesum: list: 1 line is not a checksum line for this key, so --key-file makes the \
+                exit code 1\nhint: --warn shows it\n";
     expect(&folder.run("check --key-file key list"), 1, "t/a: OK\n", told);
-    let which = "lanesum: list: line 2: not a checksum line for this key\n";
+    let which = "lanesum: list: line 2: not a checksum line for this key, so --key-file makes the \
+                 exit code 1\n";
     expect(&folder.run("check --warn --key-file key list"), 1, "t/a: OK\n", which);
     folder.write("list", forged);
     let none = "lanesum: list: no checksum lines for this key\nhint: if its digests were made without a key: leave out --key-file\n";
