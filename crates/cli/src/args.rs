@@ -358,17 +358,20 @@ pub struct Check {
 
     /// Do not print OK for verified files.
     ///
-    /// The last of --quiet, --status and --warn counts, as in md5sum.
+    /// This option replaces an earlier --status or --warn, as in md5sum.
     #[arg(short, long, overrides_with_all = ["status", "warn"])]
     pub quiet: bool,
 
     /// Print no results and no summary.
     ///
-    /// The exit code is the result. Files that cannot be read are still reported.
+    /// The exit code is the result. Files that cannot be read are still reported. This option
+    /// replaces an earlier --quiet or --warn.
     #[arg(long, overrides_with_all = ["quiet", "warn"])]
     pub status: bool,
 
     /// Report each line that is not a checksum line.
+    ///
+    /// This option replaces an earlier --quiet or --status.
     #[arg(short, long, overrides_with_all = ["quiet", "status"])]
     pub warn: bool,
 
@@ -662,5 +665,17 @@ mod tests {
         assert_eq!(wins(&["--quiet", "--status", "--warn"]), [false, false, true]);
         assert_eq!(wins(&["-w", "--status", "--quiet"]), [true, false, false]);
         assert_eq!(wins(&["--quiet", "--status"]), [false, true, false]);
+        assert_eq!(wins(&["-w", "-q"]), [true, false, false]);
+        let cli = Cli::command();
+        let check = cli.find_subcommand("check").unwrap();
+        for (option, others) in [
+            ("quiet", "--status or --warn"),
+            ("status", "--quiet or --warn"),
+            ("warn", "--quiet or --status"),
+        ] {
+            let option = check.get_arguments().find(|it| it.get_id() == option).unwrap();
+            let help = option.get_long_help().unwrap().to_string();
+            assert!(help.contains(&format!("replaces an earlier {others}")), "{help}");
+        }
     }
 }
