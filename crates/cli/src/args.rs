@@ -530,7 +530,8 @@ fn nearest<'a>(word: &str, names: impl Iterator<Item = &'a str>) -> Option<Strin
 }
 
 /// Probable guesses of commands, with the right command.
-const GUESSED: [(&[&str], &str); 10] = [
+const GUESSED: [(&[&str], &str); 11] = [
+    (&["audit"], "verify (or scan, to compare only names, sizes and times)"),
     (&["validate"], "bag validate (of a list: lanesum check LIST)"),
     (&["remove", "rm", "delete"], "forget"),
     (&["move", "mv", "rename"], "relocate"),

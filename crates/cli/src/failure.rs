@@ -4,7 +4,7 @@ use std::env;
 use std::error::Error;
 use std::ffi::{OsStr, OsString};
 use std::fs;
-use std::io::Write as _;
+use std::io::{self, Write as _};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -13,6 +13,7 @@ use std::sync::LazyLock;
 use clap::error::{ContextKind, ContextValue};
 use lanesum_checksum::Algorithm;
 
+use crate::console::shown;
 use crate::streams::{self, WriteError};
 use crate::{args, hints};
 
@@ -69,30 +70,33 @@ fn visible(character: char) -> impl Iterator<Item = char> {
     escaped.into_iter().flatten().chain(plain)
 }
 
-/// Refuses paths that start with a command, which may follow its options or be misspelt. Otherwise
-/// the command would be a missing file, and its lists would be hashed as files. All paths after
-/// `--` are files.
+/// Refuses a first path that is neither a file nor a command: it has no slash or dot, and no such
+/// file exists. It is probably a misspelt command, or one after its options, whose lists would be
+/// hashed as files. All paths after `--` are files.
 ///
 /// # Errors
-/// The first path is similar to a command or a probable guess of one, and no such file exists.
+/// The first path is of this kind.
 pub fn refuse_late_command(paths: &[PathBuf]) -> Result<(), Hinted> {
-    match paths.first().map(|path| path.as_os_str()) {
-        Some(_) if env::args_os().any(|arg| arg == "--") => Ok(()),
-        Some(word) if fs::symlink_metadata(word).is_ok() => Ok(()),
-        Some(word) if args::is_command(word.as_bytes()) => {
-            let command = word.to_string_lossy();
-            let words = format!("options before the command {command}");
-            Err(Hinted::new(words, format!("lanesum {command} [OPTIONS] ...")))
-        }
-        Some(word) => match word.to_str().and_then(command_meant) {
-            Some(command) => {
-                let words = format!("{}: no such command or file", word.display());
-                Err(Hinted::new(words, format!("did you mean lanesum {command}?")))
-            }
-            None => Ok(()),
-        },
-        None => Ok(()),
+    let Some(word) = paths.first().map(|path| path.as_os_str()) else { return Ok(()) };
+    let is_word = word != "-" && !word.as_bytes().iter().any(|byte| b"/.".contains(byte));
+    if !is_word || !is_missing(word) || env::args_os().any(|arg| arg == "--") {
+        return Ok(());
     }
+    if args::is_command(word.as_bytes()) {
+        let command = word.to_string_lossy();
+        let words = format!("options before the command {command}");
+        return Err(Hinted::new(words, format!("lanesum {command} [OPTIONS] ...")));
+    }
+    let hint = match word.to_str().and_then(command_meant) {
+        Some(command) => format!("did you mean lanesum {command}?"),
+        None => "to list the commands: lanesum --help".to_owned(),
+    };
+    Err(Hinted::new(format!("{}: neither a file nor a command", shown(word)), hint))
+}
+
+/// Returns whether no file has this name.
+fn is_missing(name: &OsStr) -> bool {
+    fs::symlink_metadata(name).is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
 }
 
 /// Refuses `help` after a command if there is no such file. The right place is before the command.
@@ -112,7 +116,7 @@ pub fn refuse_late_help() -> Result<(), Hinted> {
     if fs::symlink_metadata(help).is_ok() {
         return Ok(());
     }
-    Err(Hinted::new("help: no such file", format!("lanesum help {command}")))
+    Err(Hinted::new("help: No such file or directory", format!("lanesum help {command}")))
 }
 
 /// Returns the group of commands in `[GROUP] help --help`, which prints the help of the group.
@@ -122,21 +126,6 @@ pub fn help_of_help() -> Option<Option<OsString>> {
     let is_help =
         words.next()? == "help" && ["--help", "-h"].contains(&&*words.next()?.to_string_lossy());
     is_help.then_some(group)
-}
-
-/// Refuses `audit`. Two commands compare files with the catalog, and only one reads them.
-///
-/// # Errors
-/// The command is `audit`.
-pub fn refuse_audit() -> Result<(), Hinted> {
-    match env::args_os().nth(1) {
-        Some(word) if word == "audit" => Err(Hinted {
-            words: "audit: no such command".to_owned(),
-            hint: "lanesum scan compares names, sizes and times; lanesum verify reads all files"
-                .to_owned(),
-        }),
-        _ => Ok(()),
-    }
 }
 
 /// Refuses to run under the names of other tools, which a link may have. Callers would take MD5

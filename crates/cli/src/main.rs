@@ -62,9 +62,6 @@ fn main() -> ExitCode {
     if let Err(usage) = failure::refuse_late_help() {
         return failure::fail(&usage.into());
     }
-    if let Err(hinted) = failure::refuse_audit() {
-        return failure::fail(&hinted.into());
-    }
     if let Some(group) = failure::help_of_help() {
         return Cli::try_parse_from(
             ["lanesum".into()].into_iter().chain(group).chain(["--help".into()]),

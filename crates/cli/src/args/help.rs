@@ -44,8 +44,8 @@ Other:
   md5sum    Behave exactly like GNU md5sum 9.11
   help      Print the help of a command
 
-`lanesum PATH` is short for `lanesum sum PATH` and has the same options. If PATH
-is also the name of a command, write ./PATH.{after-help}";
+`lanesum PATH` is short for `lanesum sum PATH`. If PATH is also the name of a
+command, write ./PATH. A word that is neither a file nor a command is an error.{after-help}";
 
 /// Joins examples and exit codes.
 macro_rules! help {

@@ -86,7 +86,7 @@ fn messages_that_nobody_takes_do_not_change_the_exit_code() {
         (&["--key-file", "gone", "-a", "blake3", "a"], 2),
         (&["--files0-from", "gone"], 1),
         (&["--nonsense"], 2),
-        (&["gone"], 1),
+        (&["sum", "gone"], 1),
     ] {
         let run = output(folder.lanesum(args).stderr(full()));
         assert_eq!(run.status.code(), Some(code), "{args:?}");

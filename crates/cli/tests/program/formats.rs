@@ -103,10 +103,10 @@ fn unsupported_name_is_missing_and_reported() {
 #[test]
 fn the_first_of_an_array_has_no_comma_before_it() {
     let folder = Folder::of(&["b"]);
-    let run = folder.run("--format json a b");
+    let run = folder.run("sum --format json a b");
     let list: serde_json::Value = serde_json::from_slice(&run.stdout).unwrap();
     assert_eq!(list.as_array().unwrap().len(), 1);
-    let run = folder.run("--format json a");
+    let run = folder.run("sum --format json a");
     let list: serde_json::Value = serde_json::from_slice(&run.stdout).unwrap();
     assert_eq!(list.as_array().unwrap().len(), 0);
 }

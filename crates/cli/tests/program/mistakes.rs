@@ -69,7 +69,7 @@ fn misspelt_command_gives_a_hint() {
         ("sha256sum", "-a sha256"),
     ] {
         let told = format!(
-            "lanesum: {word}: no such command or file\nhint: did you mean lanesum {command}?\n"
+            "lanesum: {word}: neither a file nor a command\nhint: did you mean lanesum {command}?\n"
         );
         for args in [word.to_owned(), format!("{word} a"), format!("-j 1 {word} a")] {
             expect(&folder.run(&args), 2, "", &told);
@@ -83,8 +83,30 @@ fn misspelt_command_gives_a_hint() {
         expect(&folder.run(&format!("sum {word}")), 1, "", &told);
         expect(&folder.run(&format!("-- {word} a")), 1, lines(&["a"]), &told);
     }
-    let told = "lanesum: missing: No such file or directory\n";
-    expect(&folder.run("missing"), 1, "", told);
+}
+
+/// `lanesum FILE` needs no command, so a first word may be either.
+#[test]
+fn first_word_that_is_neither_a_file_nor_a_command_is_wrong_usage() {
+    let folder = Folder::of(&["a"]);
+    folder.link("nowhere", "dangling");
+    let told = "lanesum: nope: neither a file nor a command\n\
+                hint: to list the commands: lanesum --help\n";
+    for args in ["nope", "nope a", "-a sha256 nope"] {
+        expect(&folder.run(args), 2, "", told);
+    }
+    let named = output(&mut folder.lanesum(["two words"]));
+    let told = "lanesum: 'two words': neither a file nor a command\n";
+    assert!(text(&named.stderr).starts_with(told), "{named:?}");
+    // Names with a slash or a dot, links and all later arguments are files, and so is each one of
+    // `sum`.
+    for args in ["./nope", "nope.iso", "d/nope", "sum nope", "-- nope", "dangling", "a nope"] {
+        let name = args.split(' ').next_back().unwrap();
+        let stdout = if args.starts_with("a ") { lines(&["a"]) } else { String::new() };
+        let told = format!("lanesum: {name}: No such file or directory\n");
+        expect(&folder.run(args), 1, stdout, told);
+    }
+    expect(&folder.run_with_stdin("-", "a"), 0, format!("{}  -\n", md5("a")), "");
 }
 
 #[test]
@@ -249,10 +271,10 @@ fn help_is_found_wherever_it_is_asked_for() {
         assert_eq!((run.status.code(), run.stdout), (Some(0), help));
     }
     for command in ["add", "check", "sum"] {
-        let told = format!("help: no such file\nhint: lanesum help {command}");
+        let told = format!("help: No such file or directory\nhint: lanesum help {command}");
         expect(&folder.run(&format!("{command} help")), 2, "", format!("lanesum: {told}\n"));
     }
-    let told = "no such command or file\nhint: did you mean lanesum";
+    let told = "neither a file nor a command\nhint: did you mean lanesum";
     expect(&folder.run("version"), 2, "", format!("lanesum: version: {told} --version?\n"));
     let meant = "status (or sum PATH, to make a list)";
     expect(&folder.run("list"), 2, "", format!("lanesum: list: {told} {meant}?\n"));

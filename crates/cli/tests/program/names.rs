@@ -137,7 +137,7 @@ fn every_name_can_be_an_argument() {
 #[test]
 fn messages_show_names_in_one_line() {
     let folder = Folder::new();
-    let missing = output(&mut folder.lanesum(["a\nb"]));
+    let missing = output(&mut folder.lanesum(["sum", "a\nb"]));
     expect(&missing, 1, "", "lanesum: 'a'$'\\n''b': No such file or directory\n");
     folder.write("a\nb", "x");
     folder.write("list", format!("\\{ABC}  a\\nb\n"));
@@ -150,7 +150,7 @@ fn messages_show_what_the_locale_can_show() {
     let escaped = "''$'\\303\\251'";
     // The last is not installed, and so it is the C locale.
     for (locale, shown) in [("C", escaped), ("C.UTF-8", "é"), ("xx_YY.UTF-8", escaped)] {
-        let missing = output(folder.lanesum(["é"]).env("LC_ALL", locale));
+        let missing = output(folder.lanesum(["sum", "é"]).env("LC_ALL", locale));
         let words = format!("lanesum: {shown}: No such file or directory\n");
         expect(&missing, 1, "", words);
     }

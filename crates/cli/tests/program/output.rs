@@ -157,7 +157,7 @@ fn empty_list_replaces_nothing() {
         let words = "not written: no file could be read";
         let message =
             format!("lanesum: missing: No such file or directory\nlanesum: {name}: {words}\n");
-        expect(&folder.run(&format!("-o {name} missing")), 1, "", message);
+        expect(&folder.run(&format!("sum -o {name} missing")), 1, "", message);
     }
     assert_eq!(folder.read("old"), "old");
     assert_eq!(folder.names(), ["old", "t"]);
