@@ -310,3 +310,18 @@ fn status_says_that_a_run_is_at_work() {
     assert!(status["last_run"]["ended"].is_null(), "{status}");
     assert!(words.contains("tree: scrub is running since "), "{words}");
 }
+
+#[test]
+fn quiet_status_leaves_out_a_pause_as_its_help_says() {
+    let folder = cataloged(&["a"]);
+    ends(&folder, "pause", 0);
+    assert!(told(&folder, "status", 0).starts_with("1 directory paused; 1 ok\n"));
+    for command in ["status", "report"] {
+        assert_eq!(told(&folder, &format!("{command} --quiet"), 0), "");
+        let help = text(&ends(&folder, &format!("help {command}"), 0).stdout);
+        let help: Vec<_> = help.split_whitespace().collect();
+        assert!(
+            help.join(" ").contains("Paused directories, and edited, moved and new files, leave")
+        );
+    }
+}

@@ -57,6 +57,8 @@ pub struct Status {
     pub json: bool,
 
     /// Print nothing if the exit code is 0.
+    ///
+    /// Paused directories, and edited, moved and new files, leave the exit code 0.
     #[arg(short, long)]
     pub quiet: bool,
 
@@ -93,6 +95,8 @@ pub struct Report {
     pub since: Option<u32>,
 
     /// Print nothing if the exit code is 0.
+    ///
+    /// Paused directories, and edited, moved and new files, leave the exit code 0.
     #[arg(short, long)]
     pub quiet: bool,
 
