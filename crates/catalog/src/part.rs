@@ -6,11 +6,9 @@ use crate::CatalogError;
 pub use crate::due::Position;
 use crate::due::{Most, plan};
 use crate::model::midnight;
-use crate::options::{Options, Selection};
-use crate::pass::{OnFinding, scrub_ids};
+use crate::options::Selection;
 use crate::root::Root;
 use crate::store::catalog::Catalog;
-use crate::summary::Summary;
 
 /// Due files of a root that one run reads: at most ten thousand, or 8 GiB.
 #[derive(Debug)]
@@ -26,7 +24,7 @@ pub struct Part {
     pub left: u64,
     /// The position of its last file.
     pub end: Position,
-    ids: Vec<i64>,
+    pub(crate) ids: Vec<i64>,
 }
 
 impl Catalog {
@@ -52,19 +50,5 @@ impl Catalog {
             end: plan.end,
             ids: plan.ids,
         })
-    }
-
-    /// Reads a part without a scan before. Reports each finding once it is on disk.
-    ///
-    /// # Errors
-    /// As of [`run`](Self::run).
-    pub fn scrub_part(
-        &mut self,
-        root: &Root,
-        part: Part,
-        options: &Options,
-        on_finding: OnFinding<'_>,
-    ) -> Result<Summary, CatalogError> {
-        scrub_ids(self, root, part.ids, part.goes_on, options, on_finding)
     }
 }

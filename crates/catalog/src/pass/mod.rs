@@ -45,6 +45,7 @@ use crate::due::{ALMOST_A_DAY, Most, plan};
 use crate::excluded::not_recorded;
 use crate::model::{Class, Reason, Stat};
 use crate::options::{Options, Selection, Target, Task, Verb};
+use crate::part::Part;
 use crate::root::Root;
 use crate::scan::{Scan, above, scan};
 use crate::status::Scope;
@@ -88,9 +89,34 @@ impl Catalog {
         }
         ran
     }
-}
 
-impl Catalog {
+    /// Reads a part without a scan before. Reports each finding once it is on disk.
+    ///
+    /// # Errors
+    /// As of [`run`](Self::run).
+    pub fn scrub_part(
+        &mut self,
+        root: &Root,
+        part: Part,
+        options: &Options,
+        on_finding: OnFinding<'_>,
+    ) -> Result<Summary, CatalogError> {
+        let scope = (Verb::Scrub, Scope::Due);
+        let mut pass = Pass::begin(self, std::slice::from_ref(root), scope, options, on_finding)?;
+        if pass.is_online(0) {
+            pass.steer()?;
+            if pass.roots[0].is_open() {
+                pass.read_ids(part.ids, false)?;
+            }
+            pass.roots[0].gone.clear();
+            if part.goes_on && pass.roots[0].is_open() {
+                pass.roots[0].summary.halt = Some(Halt::Part);
+            }
+        }
+        let summary = pass.finish(false)?.into_iter().next();
+        summary.ok_or_else(|| CatalogError::NoRoot(root.path.clone()))
+    }
+
     /// Returns the records at the paths of a target, or that moved there, or none for a whole root.
     fn named(&self, target: &Target) -> Result<Option<HashSet<i64>>, CatalogError> {
         if target.paths.is_empty() {
@@ -125,33 +151,6 @@ fn scope_of(targets: &[Target], task: &Task) -> Scope {
         Task::Verify if targets.iter().all(|it| it.paths.is_empty()) => Scope::Everything,
         Task::Verify => Scope::Named,
     }
-}
-
-/// Reads these records of a root without a scan. `is_part` says that more follow.
-pub(crate) fn scrub_ids(
-    catalog: &mut Catalog,
-    root: &Root,
-    ids: Vec<i64>,
-    is_part: bool,
-    options: &Options,
-    on_finding: OnFinding<'_>,
-) -> Result<Summary, CatalogError> {
-    let roots = std::slice::from_ref(root);
-    let scope = (Verb::Scrub, Scope::Due);
-    let mut pass = Pass::begin(catalog, roots, scope, options, on_finding)?;
-    if pass.is_online(0) {
-        pass.steer()?;
-        if pass.roots[0].is_open() {
-            pass.read_ids(ids, false)?;
-        }
-        pass.roots[0].gone.clear();
-        if is_part && pass.roots[0].is_open() {
-            pass.roots[0].summary.halt = Some(Halt::Part);
-        }
-    }
-    let summaries = pass.finish(false)?;
-    let summary = summaries.into_iter().next();
-    summary.ok_or_else(|| CatalogError::NoRoot(root.path.clone()))
 }
 
 impl Pass<'_> {
