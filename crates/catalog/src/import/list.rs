@@ -19,15 +19,18 @@ pub struct Import {
 pub enum Imported {
     /// It has the listed content, and is recorded now.
     Recorded,
-    /// It was already recorded with the listed digests.
+    /// It has the listed content, and was already recorded with it.
     Known,
     /// The listed digests replaced those of its record.
     Replaced,
     /// It has a different content than listed. It is recorded as damaged, with the listed digests.
     Differs,
-    /// Its record has different digests than the list, or lists contradict each other. Nothing was
-    /// changed.
+    /// It has the recorded content, and the list differs. Nothing was changed.
     Conflict,
+    /// Its content differs from its record, so it was edited or is damaged. Nothing was changed.
+    Changed,
+    /// Lists contradict each other about it. It was not read.
+    Contradicted,
     /// It does not exist.
     Missing,
     /// It is in no root.
@@ -79,14 +82,13 @@ pub(super) fn decide(
     let Some(recorded) = recorded else {
         return if is_listed { Imported::Recorded } else { Imported::Differs };
     };
-    // If the file has the recorded content, this connects digests of different algorithms.
     let is_recorded = agree(recorded, read) == Some(true);
-    let is_known = if is_recorded { is_listed } else { agree(recorded, listed) == Some(true) };
-    match (is_known, replace, is_listed) {
-        (true, ..) => Imported::Known,
-        (false, false, _) => Imported::Conflict,
-        (false, true, true) => Imported::Replaced,
-        (false, true, false) => Imported::Differs,
+    match (is_recorded, is_listed) {
+        (true, true) => Imported::Known,
+        (true, false) if !replace => Imported::Conflict,
+        (false, _) if !replace || agree(recorded, listed) == Some(true) => Imported::Changed,
+        (_, true) => Imported::Replaced,
+        (_, false) => Imported::Differs,
     }
 }
 
@@ -99,7 +101,7 @@ mod tests {
     /// Contents are numbers: the record, a list and the file have one each.
     #[test]
     fn record_list_and_content_decide_together() {
-        use Imported::{Conflict, Differs, Known, Recorded, Replaced};
+        use Imported::{Changed, Conflict, Differs, Known, Recorded, Replaced};
         let of = |algorithm: Algorithm, content| {
             Digest::new(algorithm, &vec![content; algorithm.digest_len()]).unwrap()
         };
@@ -113,11 +115,11 @@ mod tests {
             (Some(md5(1)), sha(1), Known, Known),
             (Some(md5(1)), sha(2), Conflict, Differs),
             (Some(md5(1)), md5(2), Conflict, Differs),
-            (Some(md5(2)), md5(2), Known, Known),
-            (Some(md5(2)), md5(1), Conflict, Replaced),
-            (Some(md5(2)), md5(3), Conflict, Differs),
-            (Some(md5(2)), sha(1), Conflict, Replaced),
-            (Some(md5(2)), sha(2), Conflict, Differs),
+            (Some(md5(2)), md5(2), Changed, Changed),
+            (Some(md5(2)), md5(1), Changed, Replaced),
+            (Some(md5(2)), md5(3), Changed, Differs),
+            (Some(md5(2)), sha(1), Changed, Replaced),
+            (Some(md5(2)), sha(2), Changed, Differs),
         ] {
             for (replace, expected) in [(false, kept), (true, replaced)] {
                 let result = decide(recorded.as_ref(), &listed, &read, replace);

@@ -130,7 +130,7 @@ impl<'c> Places<'c> {
         let is_own = || stat().is_some_and(|inode| self.own.contains(&inode));
         let result = match &of_root.probe {
             None => Imported::Offline,
-            Some(_) if is_contradicted => Imported::Conflict,
+            Some(_) if is_contradicted => Imported::Contradicted,
             Some(probe) if probe.look(&below) == PathState::File && !is_own() => {
                 let record = rows::at(&self.catalog.db, root, &below)?;
                 let mut wanted = of_root.root.settings.algorithms.union(algorithms(&listed));

@@ -9,10 +9,10 @@ use std::time::{Duration, Instant};
 use lanesum_checksum::engine::{self, Delivery, Hashed};
 use lanesum_checksum::{Error, Job};
 
-use super::list::{Imported, decide, join};
+use super::list::{Imported, decide};
 use super::place::{Item, Results};
 use crate::CatalogError;
-use crate::model::{Class, Content, Finding, Reason, Stat, agree};
+use crate::model::{Class, Content, Finding, Reason, Stat};
 use crate::options::{GoesOn, Options, Verb};
 use crate::status::{Outcome, Scope};
 use crate::store::batch::{Batch, Found, Insert};
@@ -107,23 +107,14 @@ impl Writer<'_> {
         let (started, read) = (run.started, read.digests);
         let recorded = item.record.as_ref().map(|record| &record.digests);
         let result = decide(recorded, &item.listed, &read, self.replace);
-        if result == Imported::Conflict {
-            return Ok(result);
-        }
-        if let Some(record) = &item.record
-            && result == Imported::Known
-            && agree(&record.digests, &read) != Some(true)
-        {
-            // The list has the recorded content, and the file does not.
-            let digests = join(&record.digests, &item.listed);
-            self.batch.update(root, record, File { digests, ..record.clone() }, None);
+        if matches!(result, Imported::Conflict | Imported::Changed) {
             return Ok(result);
         }
         let mut state = State::ok(item.record.as_ref().map_or(0, |it| it.id), root, self.now());
         let found = Content::new(&stat, &read);
         let digests = if result == Imported::Differs { item.listed.clone() } else { read };
         if result == Imported::Differs {
-            (state.class, state.reason) = (Class::Damaged, Some(Reason::Content));
+            (state.class, state.reason) = (Class::Damaged, Some(Reason::Listed));
             (state.since, state.verified) = (self.now(), 0);
         }
         self.log(item, result, state, (&Content::new(&stat, &digests), &found))?;

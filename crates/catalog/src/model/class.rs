@@ -103,12 +103,10 @@ pub enum Reason {
     Busy,
     /// Unchecked: a different file system is mounted over it.
     MountedOver,
-    /// Unchecked: a limit of time, bytes or edits was reached first.
-    Limit,
-    /// Unchecked: the last verification is longer ago than the root allows.
-    Overdue,
+    /// Damaged: the content differs from the imported list, which is its only record.
+    Listed,
     /// Offline: the directory does not exist.
-    Missing,
+    Missing = 14,
     /// Offline: the directory is empty, like a mount point without its disk.
     Empty,
     /// Offline: a different volume or directory is at the path.
@@ -123,7 +121,7 @@ pub enum Reason {
 
 impl Reason {
     /// All of them.
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 19] = [
         Self::Content,
         Self::Size,
         Self::Truncated,
@@ -136,8 +134,7 @@ impl Reason {
         Self::IoError,
         Self::Busy,
         Self::MountedOver,
-        Self::Limit,
-        Self::Overdue,
+        Self::Listed,
         Self::Missing,
         Self::Empty,
         Self::OtherVolume,
@@ -162,8 +159,7 @@ impl Reason {
             Self::IoError => "io-error",
             Self::Busy => "busy",
             Self::MountedOver => "mounted-over",
-            Self::Limit => "limit",
-            Self::Overdue => "overdue",
+            Self::Listed => "listed",
             Self::Missing => "missing",
             Self::Empty => "empty",
             Self::OtherVolume => "other-volume",

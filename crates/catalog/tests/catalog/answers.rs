@@ -297,7 +297,7 @@ fn lists_that_contradict_each_other_are_a_conflict() {
     let results = import(&archive, &files, true);
     assert_eq!(
         results,
-        [("new".into(), Imported::Conflict), ("real/b".into(), Imported::Conflict)]
+        [("new".into(), Imported::Contradicted), ("real/b".into(), Imported::Contradicted)]
     );
     assert_eq!(archive.files().len(), 1);
     // A link on the way stands for the directory that it leads to.

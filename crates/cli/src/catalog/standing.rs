@@ -299,6 +299,7 @@ pub const fn reason_words(reason: Reason) -> &'static str {
         Reason::Replaced => "replaced by a different file, time unchanged",
         Reason::Unstable => "two reads gave different contents",
         Reason::Older => "older than the recorded version",
+        Reason::Listed => "content differs from an imported list",
         reason => reason.name(),
     }
 }

@@ -76,7 +76,7 @@ fn brief(file: &File) -> Option<String> {
         Reason::IoError => "I/O error",
         Reason::Busy => "in use",
         Reason::MountedOver => "mounted over",
-        Reason::Limit => "limit reached",
+        Reason::Listed => "differs from a list",
         reason => reason.name(),
     };
     Some(words.to_owned())
@@ -96,8 +96,7 @@ fn because(reason: Reason) -> Option<&'static str> {
         Reason::IoError => "The disk returned an error.",
         Reason::Busy => "A program had the file open for writing, or it changed during the read.",
         Reason::MountedOver => "A file system is mounted over the file.",
-        Reason::Limit => "The run reached its limit before it read the file.",
-        Reason::Overdue => "The last verification is too long ago.",
+        Reason::Listed => "The content differs from an imported list.",
         _ => return None,
     })
 }

@@ -94,7 +94,7 @@ fn import_records_listed_files_that_have_the_listed_content() {
     let words = told(&folder, "catalog import --add tree old.md5 more.csv", 0);
     assert!(words.ends_with("lanesum: import: 3 recorded\n"), "{words}");
     let words = told(&folder, "catalog import old.md5", 0);
-    assert!(words.ends_with("lanesum: import: 2 recorded before\n"), "{words}");
+    assert!(words.ends_with("lanesum: import: 2 as recorded\n"), "{words}");
     let words = told(&folder, "status", 3);
     assert!(words.contains("not all files are recorded: no add or update has finished\n"));
     assert!(words.contains("\n  lanesum update tree\n"), "{words}");
@@ -121,6 +121,9 @@ fn import_of_other_content_records_the_file_as_damaged() {
     assert!(words.contains(line), "{words}");
     assert!(words.contains("lanesum: tree/none: missing\n"), "{words}");
     assert!(words.contains("lanesum: import: 1 recorded, 1 damaged, 1 missing\n"), "{words}");
+    let words = told(&folder, "status", 1);
+    let line = "damaged  tree/a (content differs from an imported list)\n";
+    assert!(words.contains(line), "{words}");
     ends(&folder, "update", 1);
     folder.write("tree/a", "original");
     assert_eq!(findings(&folder, "verify", 0), ["ok       tree/a (restored; was damaged)"]);
@@ -131,14 +134,42 @@ fn import_replaces_recorded_digests_only_on_demand() {
     let folder = cataloged(&["a", "b"]);
     folder.write("list", format!("{}  tree/a\n{}  tree/b\n", md5("original"), md5("tree/b")));
     let words = told(&folder, "catalog import list", 1);
-    let line = "tree/a: its recorded digest differs from the list; not changed\n";
+    let line = "tree/a: its content and its record differ from the list; not changed\n";
     assert!(words.contains(line), "{words}");
-    assert!(words.contains("import: 1 recorded before, 1 in conflict\n"), "{words}");
+    assert!(words.contains("import: 1 as recorded, 1 in conflict\n"), "{words}");
     let command = "lanesum catalog import --replace list\n";
     assert!(words.ends_with(&format!("hint: if the lists are right: {command}")), "{words}");
     ends(&folder, "status", 0);
     ends(&folder, "catalog import --replace list", 1);
     assert!(told(&folder, "status", 1).starts_with("1 damaged; 1 ok\n"));
+}
+
+/// A list that was made after the damage must not replace the record.
+#[test]
+fn import_reports_a_recorded_file_with_other_content() {
+    let folder = cataloged(&["a", "b"]);
+    let before = folder.run("tree/a tree/b").stdout;
+    damage(&folder, "tree/a", "TREE/A");
+    folder.write("before", before);
+    folder.write("after", folder.run("-a sha256 tree/a tree/b").stdout);
+    folder.write("contradictory", lines(&["tree/b"]) + &line("other", "tree/b"));
+    for list in ["before", "after"] {
+        let words = told(&folder, &format!("catalog import {list}"), 1);
+        let expected = "lanesum: tree/a: its content differs from its record; not changed\n\
+                        lanesum: import: 1 as recorded, 1 changed\n\
+                        hint: to find out whether it is damage: lanesum verify tree/a\n";
+        assert_eq!(words, expected, "{list}");
+    }
+    assert_eq!(
+        findings(&folder, "verify tree/a", 1),
+        ["damaged  tree/a (rewritten, time unchanged)"]
+    );
+    let words = told(&folder, "catalog import --replace before", 1);
+    assert!(words.contains("import: 1 as recorded, 1 changed\n"), "{words}");
+    let words = told(&folder, "catalog import contradictory", 1);
+    let expected = "lanesum: tree/b: the lists contradict each other; not changed\n\
+                    lanesum: import: 1 in conflict\n";
+    assert_eq!(words, expected);
 }
 
 #[test]
@@ -184,7 +215,7 @@ fn exported_lists_are_checked_and_imported_again() {
         );
         assert_eq!(folder.run("check --quiet list").status.code(), Some(0), "{format}");
         let words = told(&folder, "catalog import list", 0);
-        assert!(words.ends_with("import: 2 recorded before\n"), "{format}: {words}");
+        assert!(words.ends_with("import: 2 as recorded\n"), "{format}: {words}");
     }
     ends(&folder, "catalog export --format sfv tree", 2);
     let list = text(&ends(&folder, "catalog export --relative tree", 0).stdout);

@@ -39,11 +39,13 @@ pub enum CatalogVerb {
     },
     /// Record the digests of checksum lists.
     ///
-    /// The command accepts the lists of `lanesum check`, and reads the listed files. A file with
-    /// the listed content is recorded. A file with different content is recorded as damaged, with
-    /// the digests of the list. If a record has different digests than the list, the record stays
-    /// unchanged unless --replace is given. An invalid list line ends the command before anything
-    /// is recorded.
+    /// The command accepts the lists of `lanesum check`, and reads the listed files. A new file
+    /// with the listed content is recorded. A new file with different content is recorded as
+    /// damaged, with the digests of the list.
+    ///
+    /// A file that was recorded before is compared with its record, too. If record, list and
+    /// content are not the same, the record stays unchanged unless --replace is given. An invalid
+    /// list line ends the command before anything is recorded.
     #[command(after_help = help::IMPORT)]
     Import(ImportArgs),
     /// Print the records of a directory as a checksum list.
@@ -94,7 +96,7 @@ pub struct ImportArgs {
     #[arg(long, conflicts_with = "root")]
     pub beside: bool,
 
-    /// Replace recorded digests that differ from the list.
+    /// Replace records that differ from the list.
     #[arg(long)]
     pub replace: bool,
 

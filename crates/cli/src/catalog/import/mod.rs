@@ -113,15 +113,24 @@ fn require_below(
 #[derive(Default)]
 struct Results {
     counts: BTreeMap<Imported, u64>,
+    /// The first files whose content differs from their records.
+    changed: Vec<PathBuf>,
+}
+
+/// Returns whether each file with this result is printed.
+const fn is_printed_always(imported: Imported) -> bool {
+    matches!(imported, Imported::Differs | Imported::Conflict | Imported::Changed)
 }
 
 impl Results {
     fn tell(&mut self, imported: Imported, path: &Path, console: &mut Console) {
         let count = self.counts.entry(imported).or_insert(0);
         *count += 1;
-        // All damaged files and conflicts are printed.
-        let is_limited = !matches!(imported, Imported::Differs | Imported::Conflict);
-        if let Some(words) = problem(imported).filter(|_| !is_limited || *count <= MOST) {
+        if imported == Imported::Changed && *count <= MOST {
+            self.changed.push(path.to_owned());
+        }
+        let is_printed = is_printed_always(imported) || *count <= MOST;
+        if let Some(words) = problem(imported).filter(|_| is_printed) {
             console.about(name(path), words);
         }
     }
@@ -129,8 +138,8 @@ impl Results {
     /// Prints the number of files that were not printed.
     fn tell_more(&self, console: &mut Console) {
         for (imported, count) in &self.counts {
-            let is_limited = !matches!(imported, Imported::Differs | Imported::Conflict);
-            if let Some(words) = problem(*imported).filter(|_| is_limited && *count > MOST) {
+            let is_cut = !is_printed_always(*imported) && *count > MOST;
+            if let Some(words) = problem(*imported).filter(|_| is_cut) {
                 let more = counted(count - MOST, "more file", "more files");
                 console.message(format!("{more}: {words}").as_bytes());
             }
@@ -156,6 +165,14 @@ impl Results {
 
     fn hint(&self, args: &ImportArgs, console: &Console) -> Option<String> {
         let commands = Commands { place: &args.place, console };
+        if self.count(Imported::Changed) > 0 {
+            // Many paths are no command to paste.
+            let are_all = self.count(Imported::Changed) <= MOST;
+            let paths = self.changed.iter().filter(|_| are_all);
+            let paths: String = paths.map(|path| format!(" {}", hints::value(path))).collect();
+            let verify = commands.of("verify");
+            return Some(format!("to find out whether it is damage: {verify}{paths}"));
+        }
         if self.count(Imported::Conflict) > 0 {
             let again = commands.of("catalog import --replace");
             return Some(format!("if the lists are right: {again}{}", operands(args, console)));
@@ -170,7 +187,9 @@ impl Results {
     fn code(&self, empty: usize) -> Code {
         let is_any = |all: &[Imported]| all.iter().any(|imported| self.count(*imported) > 0);
         let gaps = [Imported::NoRoot, Imported::Offline, Imported::Unreadable];
-        if is_any(&[Imported::Differs, Imported::Conflict, Imported::Missing]) {
+        let problems =
+            [Imported::Differs, Imported::Conflict, Imported::Contradicted, Imported::Changed];
+        if is_any(&problems) || is_any(&[Imported::Missing]) {
             Code::Problem
         } else if is_any(&gaps) || empty > 0 {
             Code::Incomplete
@@ -195,10 +214,11 @@ fn operands(args: &ImportArgs, console: &Console) -> String {
 const fn word(imported: Imported) -> &'static str {
     match imported {
         Imported::Recorded => "recorded",
-        Imported::Known => "recorded before",
+        Imported::Known => "as recorded",
         Imported::Replaced => "replaced",
         Imported::Differs => "damaged",
-        Imported::Conflict => "in conflict",
+        Imported::Conflict | Imported::Contradicted => "in conflict",
+        Imported::Changed => "changed",
         Imported::Missing => "missing",
         Imported::NoRoot => "outside of the catalog's directories",
         Imported::Offline => "offline",
@@ -211,7 +231,9 @@ const fn problem(imported: Imported) -> Option<&'static str> {
     Some(match imported {
         Imported::Recorded | Imported::Known | Imported::Replaced => return None,
         Imported::Differs => "damaged: its content differs from the list",
-        Imported::Conflict => "its recorded digest differs from the list; not changed",
+        Imported::Conflict => "its content and its record differ from the list; not changed",
+        Imported::Changed => "its content differs from its record; not changed",
+        Imported::Contradicted => "the lists contradict each other; not changed",
         Imported::Missing => "missing",
         Imported::NoRoot => "not in a directory of the catalog",
         Imported::Offline => "its directory is offline",

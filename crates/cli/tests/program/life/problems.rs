@@ -198,7 +198,7 @@ fn corrected_list_with_replace() {
     folder.write("corrected", line("a", "a") + &line("b", "b"));
     let conflict = run(&folder, "catalog import --root d corrected");
     assert_ne!(conflict.status.code(), Some(0), "{conflict:?}");
-    assert!(text(&conflict.stderr).contains("--replace"), "{conflict:?}");
+    assert!(text(&conflict.stderr).contains("differs from its record"), "{conflict:?}");
     expect(&folder, "status", 1, &["1 damaged"]);
     expect(&folder, "catalog import --replace --root d corrected", 0, &[]);
     expect(&folder, "update", 0, &[]);
