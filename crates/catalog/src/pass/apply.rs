@@ -234,12 +234,23 @@ impl Pass<'_> {
             }
             return self.record_edit(row, stat, digests, reason);
         }
-        let (there, mut finding) = self.finding(&row, Class::Edited, reason);
+        self.leave_edit(&row, stat, digests, reason)
+    }
+
+    /// Stores that a file was edited, and keeps its record.
+    pub(crate) fn leave_edit(
+        &mut self,
+        row: &Row,
+        stat: Stat,
+        digests: Digests,
+        reason: Option<Reason>,
+    ) -> Result<(), CatalogError> {
+        let (there, mut finding) = self.finding(row, Class::Edited, reason);
         let found = Content::new(&stat, &digests);
         finding.found = Some(found.clone());
         let is_news = self.set_state(row.at, row.file.id, Class::Edited, reason)?;
         self.batch.found(row.file.id, Some(Found { content: found, error: None }));
-        self.set_pending_move(&row, stat);
+        self.set_pending_move(row, stat);
         self.report(there, finding, is_news);
         Ok(())
     }

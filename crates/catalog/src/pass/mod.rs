@@ -458,12 +458,11 @@ impl Pass<'_> {
         }
         if edited > most {
             self.halt(Halt::TooManyEdits { edited, of });
-            return Ok(());
         }
-        for (row, stat, digests, reason) in staged {
-            self.record_edit(row, stat, digests, reason)?;
-        }
-        Ok(())
+        staged.into_iter().try_for_each(|(row, stat, digests, reason)| match edited > most {
+            true => self.leave_edit(&row, stat, digests, reason),
+            false => self.record_edit(row, stat, digests, reason),
+        })
     }
 
     /// Reads records by their ids. A scrub reads long ones in chunks.

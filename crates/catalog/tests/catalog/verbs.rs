@@ -365,7 +365,10 @@ fn too_many_edits_stop_update_and_change_nothing() {
         assert_eq!(report.summary.halt, halt);
         assert_eq!(report.summary.attention(), Attention::Incomplete);
         assert_eq!((archive.digest("7"), archive.files().len()), (md5("7"), 200));
-        assert_eq!(archive.status().attention(), Attention::Incomplete);
+        let status = archive.status();
+        assert_eq!((status.attention(), status.standing[&Class::Edited]), {
+            (Attention::Incomplete, 120)
+        });
     }
     let report = archive.run_with(&Task::Update, |options| options.force = true);
     assert_eq!((report.summary.halt, report.count(Class::Edited)), (None, 120));

@@ -370,7 +370,7 @@ fn notices(it: &RootStatus, commands: Commands<'_>) -> Vec<(String, Option<Strin
     }
     if it.are_edits_refused {
         notices.push((
-            "the last update stopped: too many edited files; check your backup, or record them:"
+            "the last update stopped at too many edits; restore a backup, or if they are right:"
                 .to_owned(),
             command("update --force"),
         ));
