@@ -320,7 +320,10 @@ impl Pass<'_> {
             moved.into_iter().try_for_each(|(row, stat)| self.move_unread(row, stat))?;
             return self.commit();
         }
-        self.steer()?;
+        // A pause or limit leaves nothing undone if there is nothing to read.
+        if !ids.is_empty() || !moved.is_empty() || self.new_jobs(at).next().is_some() {
+            self.steer()?;
+        }
         if self.roots[at].is_open() {
             let most = self.stage_edits(&found);
             self.read_ids(ids, true)?;

@@ -89,8 +89,13 @@ fn scrub_outside_of_its_hours_reads_nothing() {
     let summary = "scrub: incomplete (outside of its hours); 0 files read, 0 B\n";
     assert!(words.contains(summary), "{words}");
     assert!(words.ends_with("hint: lanesum scrub --now --percent 100 tree\n"), "{words}");
-    let words = told(&folder, "scrub --bad", 3);
-    assert!(words.ends_with("hint: lanesum scrub --now --bad tree\n"), "{words}");
+    ends(&folder, "pause", 0);
+    for args in ["scrub --bad", "scrub", "scrub --now"] {
+        let words = told(&folder, args, 0);
+        assert_eq!(words, "lanesum: tree: scrub: nothing is due; 0 files read, 0 B\n", "{args}");
+    }
+    assert_eq!(told(&folder, "nightly", 0), "");
+    ends(&folder, "resume", 0);
     ends(&folder, "scrub --percent 100 --now", 0);
 }
 
