@@ -8,6 +8,7 @@ use crate::model::{Class, Finding, Reason};
 use crate::options::Verb;
 use crate::root::{Offline, Root};
 use crate::status::Outcome;
+use crate::store::check::require_rows_but_files;
 use crate::store::run::RunRow;
 use crate::store::total::Total;
 use crate::summary::{Halt, Summary};
@@ -108,17 +109,22 @@ impl Pass<'_> {
     }
 }
 
-/// Stores that later runs ended because the catalog is damaged, if it can still be written.
-pub(crate) fn note_damage(db: &Connection, last: i64, verb: Verb, now: i64) {
-    let Ok(newest) = RunRow::last_id(db) else { return };
-    for id in last + 1..=newest {
-        let begun = RunRow::find(db, id);
-        if let Ok(Some(mut run)) = begun
-            && run.verb == verb.name()
-        {
-            (run.ended, run.outcome) = (Some(now), Outcome::CatalogDamaged as i64);
-            // The damage is reported even if this fails.
-            let _ = run.put(db);
-        }
+/// Stores that the runs of these roots after the run `last` ended because the catalog is damaged,
+/// if the table of runs can still be written.
+pub(crate) fn note_damage(db: &Connection, last: i64, roots: &[Root], verb: Verb, now: i64) {
+    // A new run must not take the place of a lost one.
+    if require_rows_but_files(db).is_err() {
+        return;
+    }
+    for (id, root) in (last + 1..).zip(roots) {
+        // The damage may have prevented the start of the runs.
+        let run = match RunRow::find(db, id) {
+            Ok(Some(run)) if run.verb == verb.name() => run,
+            Ok(None) => RunRow::done(id, root.id(), verb, now),
+            _ => return,
+        };
+        // The damage is reported even if this fails.
+        let outcome = Outcome::CatalogDamaged as i64;
+        let _ = RunRow { ended: Some(now), outcome, ..run }.put(db);
     }
 }

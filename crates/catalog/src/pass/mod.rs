@@ -85,7 +85,7 @@ impl Catalog {
         let ran = Pass::begin(self, &roots, (verb, scope_of(targets, task)), options, on_finding)
             .and_then(|pass| pass.run(targets, named, task));
         if matches!(ran, Err(CatalogError::Damaged(_))) {
-            finish::note_damage(&self.db, last, verb, (options.clock)());
+            finish::note_damage(&self.db, last, &roots, verb, (options.clock)());
         }
         ran
     }

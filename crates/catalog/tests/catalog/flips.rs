@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use lanesum_catalog::Control;
+use lanesum_catalog::{Control, Outcome};
 use rusqlite::types::Value;
 use rusqlite::{Connection, OpenFlags};
 
@@ -228,6 +228,12 @@ fn rows_that_a_page_hides_are_damage() {
                 let ended = run(&flipped, &task).1;
                 assert!(ended.is_err_and(|it| is_of_catalog(&it)), "{task:?}, {table}");
             }
+            // From now on the status knows, even if it reads nothing damaged.
+            let status = Catalog::look(&flipped).unwrap().status(clock());
+            let is_noted = |all: Vec<RootStatus>| {
+                all[0].last.as_ref().is_some_and(|run| run.outcome == Outcome::CatalogDamaged)
+            };
+            assert!(status.map_or_else(|it| is_of_catalog(&it), is_noted), "noted, {table}");
         }
     }
 }

@@ -19,7 +19,9 @@ pub struct CatalogArgs {
 pub enum CatalogVerb {
     /// Check the catalog itself for damage.
     ///
-    /// Each row has a checksum, its seal. The command lists wrong seals and lost rows.
+    /// Each row has a checksum, which is called its seal. The command lists wrong seals and lost
+    /// rows. Other commands find damage only in the parts of the catalog that they read. `status`
+    /// shows only the damage that the last run found.
     #[command(after_help = help::CHECK)]
     Check {
         #[command(flatten)]
