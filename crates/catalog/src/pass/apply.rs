@@ -48,6 +48,8 @@ impl Pass<'_> {
 
     fn judge_row(&mut self, row: Row, hashed: Hashed) -> Result<(), CatalogError> {
         let Some(stat) = Stat::of_hashed(&hashed) else { return self.retry_row(row) };
+        let is_again = !row.file.is_settled && stat.is_as_recorded(&row.file.stat);
+        self.roots[self.at].summary.again += u64::from(is_again && self.verb.records());
         let digests = hashed.digests;
         let has_recorded_content = agree(&row.file.digests, &digests) == Some(true);
         let (known, read) = self.known_and_read(&row, stat, has_recorded_content);

@@ -376,12 +376,10 @@ impl Pass<'_> {
         let differing = || found.differing.iter().map(|(id, _)| *id);
         let present = || found.same.iter().copied().chain(differing());
         let is_bad = |id: &i64| pass.states.contains_key(id) || pass.renamed_over.contains(id);
-        let mut again = 0;
         let mut ids: Vec<i64> = match task {
             Task::Scan => Vec::new(),
             Task::Verify => present().collect(),
             Task::Add | Task::Update => {
-                again = found.unsettled.len() as u64;
                 let bad = found.same.iter().copied().filter(is_bad);
                 differing().chain(found.unsettled.iter().copied()).chain(bad).collect()
             }
@@ -392,7 +390,6 @@ impl Pass<'_> {
         };
         ids.sort_unstable();
         ids.dedup();
-        self.roots[self.at].summary.again = again;
         Ok((ids, HashSet::new()))
     }
 

@@ -47,11 +47,9 @@ pub fn words(verb: &str, it: &Summary) -> String {
         _ => format!("; {} read, {}", files(it.files), DecimalBytes(it.bytes)),
     };
     if it.again > 0 {
-        let they = if it.again == 1 { "it" } else { "they" };
-        words += &format!(
-            " ({} again, because {they} changed just before the last read)",
-            HumanCount(it.again)
-        );
+        let they = if it.again == 1 { "it was" } else { "they were" };
+        let again = HumanCount(it.again);
+        words += &format!(" ({again} a second time: {they} written just before the last read)");
     }
     let skipped = skipped(it);
     if !skipped.is_empty() {

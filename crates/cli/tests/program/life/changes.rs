@@ -179,7 +179,8 @@ fn excluded_path_is_named_with_its_pattern() {
 fn files_that_are_read_again_are_explained() {
     let folder = Folder::of(&["d/a", "d/b"]);
     expect(&folder, "add d", 0, &["2 files read, 6 B\n"]);
-    let told = "2 files read, 6 B (2 again, because they changed just before the last read)";
+    folder.write("d/c", "new");
+    let told = "3 files read, 9 B (2 a second time: they were written just before the last read)";
     expect(&folder, "update", 0, &[told]);
 }
 
