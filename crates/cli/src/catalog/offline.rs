@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use lanesum_catalog::{Offline, Reason, Root};
+use lanesum_catalog::{Offline, Profile, Reason, Root};
 
 use super::commands::Commands;
 use crate::counts::files;
@@ -32,12 +32,20 @@ pub const fn words_of(reason: Reason) -> &'static str {
 
 /// Returns the hint for an offline root.
 pub fn hint(root: &Root, reason: Reason, commands: Commands<'_>) -> String {
+    let path = &root.path;
     if reason == Reason::Missing
         && let Some(renamed) = root.find_renamed()
     {
-        return commands.relocate(&root.path, &renamed);
+        return commands.relocate(path, &renamed);
     }
-    hint_for(&root.path, reason, commands)
+    let hint = hint_for(path, reason, commands);
+    match (reason, root.settings.profile) {
+        // In a working root, the update deletes the records.
+        (Reason::TooManyMissing, Profile::Archive) => {
+            format!("{hint}; {}", commands.about("forget --missing", path))
+        }
+        _ => hint,
+    }
 }
 
 /// Returns the same without searching for a renamed directory.

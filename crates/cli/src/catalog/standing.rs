@@ -382,8 +382,13 @@ fn notices(it: &RootStatus, commands: Commands<'_>) -> Vec<(String, Option<Strin
         ));
     }
     if !root.is_complete && !it.is_running {
-        let words = "not all files are recorded: no add or update has finished";
-        notices.push((words.to_owned(), command("update")));
+        let words = format!("{} recorded so far; to record all others:", files(it.files));
+        notices.push((words, command("update")));
+    }
+    let missing = of_class(it, Class::Missing);
+    if missing > 1 && root.settings.profile == Profile::Archive {
+        let words = format!("{} missing; if all were deleted on purpose:", files(missing));
+        notices.push((words, command("forget --missing")));
     }
     if it.overdue > 0 {
         let days = root.settings.overdue_after_days();

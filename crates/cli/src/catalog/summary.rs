@@ -75,7 +75,7 @@ fn gaps(it: &Summary) -> Vec<String> {
         _ => {}
     }
     if !it.root.is_complete {
-        gaps.push("not all files are recorded".to_owned());
+        gaps.push("no update has finished".to_owned());
     }
     for (count, what) in
         [(it.unknown, "in directories that cannot be read"), (it.overdue, "overdue")]

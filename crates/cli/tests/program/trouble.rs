@@ -70,9 +70,14 @@ fn too_many_missing_files_make_a_root_offline() {
     let words = told(&folder, "update", 3);
     assert!(words.contains("offline (120 files missing); not checked"), "{words}");
     let command = "update --max-gone 100 tree";
-    assert!(words.ends_with(&format!("on purpose: lanesum {command}\n")), "{words}");
+    let forget = "forget --missing tree";
+    let hint = format!("on purpose: lanesum {command}; lanesum {forget}\n");
+    assert!(words.ends_with(&hint), "{words}");
     ends(&folder, command, 1);
-    let words = told(&folder, "forget --missing tree", 0);
+    let words = told(&folder, "status", 1);
+    let notice = "tree: 120 files missing; if all were deleted on purpose:\n  lanesum";
+    assert!(words.contains(&format!("{notice} {forget}\n")), "{words}");
+    let words = told(&folder, forget, 0);
     assert!(words.contains("forgot 120 missing files"), "{words}");
     ends(&folder, "status", 0);
 }
