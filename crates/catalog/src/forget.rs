@@ -101,7 +101,8 @@ impl Catalog {
         let damaged = ids.iter().filter(|id| class(id) == Some(Class::Damaged)).count() as u64;
         ids.sort_unstable();
         let files = Finder::new(self.reader()?).find_all(&ids)?;
-        let is_there = |file: &&File| root.path_of(&file.path()).symlink_metadata().is_ok();
+        let path_of = |file: &&File| root.path_of(&file.path());
+        let is_there = |file: &&File| path_of(file).symlink_metadata().is_ok_and(|it| it.is_file());
         let still_there = files.iter().filter(is_there).count() as u64;
         let path = ForgottenPath {
             path: path.to_owned(),

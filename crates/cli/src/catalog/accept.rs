@@ -58,7 +58,12 @@ pub fn tell_failed(
 ) -> Code {
     let mut worst = Code::Nothing;
     for (path, error) in failed {
-        let problem = errors::explain(error, Commands { place, console });
+        let commands = Commands { place, console };
+        let problem = match error {
+            // Adding the directory would not help.
+            CatalogError::NoRoot(_) => errors::not_in_catalog(path, commands),
+            error => errors::explain(error, commands),
+        };
         // Returns the path as the user typed it.
         console.about(name(path), &problem.words);
         if let Some(hint) = problem.hint {

@@ -222,10 +222,7 @@ fn of_path(error: &CatalogError, commands: Commands<'_>) -> Problem {
         CatalogError::NoRoot(path) if path.is_dir() => {
             about(path, "not in the catalog", commands.about("add", path))
         }
-        CatalogError::NoRoot(path) => {
-            let hint = format!("to list the directories in the catalog: {}", commands.of("status"));
-            about(path, "not in the catalog", hint)
-        }
+        CatalogError::NoRoot(path) => not_in_catalog(path, commands),
         CatalogError::NotARoot { path, root } => {
             let root = commands.console.shown(root);
             let words = format!("only a part of {root}");
@@ -282,6 +279,12 @@ fn of_path(error: &CatalogError, commands: Commands<'_>) -> Problem {
         },
         error => Problem { path: None, words: error.to_string(), hint: None },
     }
+}
+
+/// The message for a path without records, which a command needs.
+pub fn not_in_catalog(path: &Path, commands: Commands<'_>) -> Problem {
+    let hint = format!("to list the directories in the catalog: {}", commands.of("status"));
+    about(path, "not in the catalog", hint)
 }
 
 /// Returns the hint for a missing path that looks like a unit separated from its number.

@@ -22,8 +22,9 @@ pub fn run(args: &Forget, console: &mut Console) -> anyhow::Result<Code> {
     for it in &forgotten.paths {
         console.about(name(&it.path), &words(it, args.missing));
         if args.missing && it.files == 0 {
-            let update = Commands { place: &args.place, console }.of("update --max-gone 100");
-            print_hint(&format!("to record that files are missing: {update}"), console);
+            let (root, _) = catalog.root_of(&it.path)?;
+            let scan = Commands { place: &args.place, console }.about("scan", &root.path);
+            print_hint(&format!("to look for missing files first: {scan}"), console);
         }
     }
     Ok(tell_failed(&forgotten.failed, &args.place, console))

@@ -57,9 +57,23 @@ fn forget_deletes_records_and_says_what_is_still_there() {
                     update\n";
     assert_eq!(words, expected);
     assert_eq!(findings(&folder, "update", 0), ["new      tree/d/c"]);
+    let words = told(&folder, "forget --missing tree/d", 0);
+    let expected = "lanesum: tree/d: forgot 0 missing files\n\
+                    hint: to look for missing files first: lanesum scan tree\n";
+    assert_eq!(words, expected);
+    fs::remove_file(folder.path("tree/d/c")).unwrap();
+    fs::create_dir(folder.path("tree/d/c")).unwrap();
+    assert_eq!(told(&folder, "forget tree/d/c", 0), "lanesum: tree/d/c: forgot 1 file\n");
+    fs::create_dir(folder.path("other")).unwrap();
+    for verb in ["forget", "accept"] {
+        let words = told(&folder, &format!("{verb} other"), 2);
+        let expected = "lanesum: other: not in the catalog\n\
+                        hint: to list the directories in the catalog: lanesum status\n";
+        assert_eq!(words, expected);
+    }
     let words = told(&folder, "forget tree/none tree", 2);
     assert!(words.contains("tree/none: No such file or directory"), "{words}");
-    assert!(words.contains("tree: forgot 2 files; the directory is no longer in the catalog"));
+    assert!(words.contains("tree: forgot 1 file; the directory is no longer in the catalog"));
     assert_eq!(fs::read_dir(folder.path("tree")).unwrap().count(), 2);
 }
 
