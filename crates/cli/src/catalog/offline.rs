@@ -23,7 +23,7 @@ pub const fn words_of(reason: Reason) -> &'static str {
     match reason {
         Reason::Missing => "missing",
         Reason::Empty => "empty",
-        Reason::OtherVolume => "on a different volume",
+        Reason::OtherVolume => "a different disk or directory is there",
         Reason::TooManyMissing => "too many files are missing",
         Reason::MountedOver => "a different file system is mounted over it",
         _ => "cannot be read",
@@ -57,7 +57,7 @@ pub fn hint_for(path: &Path, reason: Reason, commands: Commands<'_>) -> String {
             commands.about("forget", path)
         ),
         Reason::OtherVolume => {
-            format!("mount the right volume, or adopt this one: {}", commands.relocate(path, path))
+            format!("bring back the right one, or use this one: {}", commands.relocate(path, path))
         }
         Reason::TooManyMissing => format!(
             "if they were deleted on purpose: {}",

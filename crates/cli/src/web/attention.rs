@@ -80,7 +80,7 @@ fn offline(context: &Context, folder: &Folder, away: &Away) -> Markup {
 pub fn why_offline(folder: &Folder, away: &Away) -> String {
     match away.reason {
         Reason::Empty => "The folder is empty.".to_owned(),
-        Reason::OtherVolume => "A different disk is at this path.".to_owned(),
+        Reason::OtherVolume => "A different disk or folder is at this path.".to_owned(),
         Reason::Unreadable => "The folder cannot be read.".to_owned(),
         Reason::TooManyMissing => format!(
             "{} of {} are missing, more than the allowed {} %.",

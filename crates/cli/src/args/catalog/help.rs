@@ -48,8 +48,8 @@ A file has one of eight classes:
   unchecked  it could not be verified: no permission, an I/O error, being
              written, hidden by a mounted file system, or overdue; the next
              run tries again
-  offline    its directory is missing, empty or on a different volume, or too
-             many files are missing; connect the disk, or `relocate` it
+  offline    its directory is missing, empty, unreadable or not the recorded one,
+             or too many files are missing; connect the disk, or `relocate` it
 
 In a directory that was added with `--profile working`, a missing file is a normal change, like an edit.";
 
