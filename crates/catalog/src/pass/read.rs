@@ -251,7 +251,7 @@ impl Pass<'_> {
         let mut finding = Finding::new(Class::Unchecked, Some(reason), path.clone());
         (finding.error, finding.files) = (error.clone(), files.max(1));
         // A directory is counted by its records.
-        self.count(at, Class::Unchecked, 1);
+        self.count(at, Class::Unchecked, files.max(1));
         self.tell(at, finding, false);
         let pass = &mut self.roots[at];
         pass.summary.unknown += files;

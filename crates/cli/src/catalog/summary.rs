@@ -77,12 +77,11 @@ fn gaps(it: &Summary) -> Vec<String> {
     if !it.root.is_complete {
         gaps.push("no update has finished".to_owned());
     }
-    for (count, what) in
-        [(it.unknown, "in directories that cannot be read"), (it.overdue, "overdue")]
-    {
-        if count > 0 {
-            gaps.push(format!("{} {what}", HumanCount(count)));
-        }
+    if it.unknown > 0 {
+        gaps.push(format!("{} in directories that cannot be read", files(it.unknown)));
+    }
+    if it.overdue > 0 {
+        gaps.push(format!("{} overdue", HumanCount(it.overdue)));
     }
     gaps
 }

@@ -97,7 +97,8 @@ fn files_that_cannot_be_read_are_unchecked() {
     lines.sort();
     assert_eq!(lines, ["unchecked tree/a (permission)", "unchecked tree/d/ (permission)"]);
     let words = shown(&folder, &update.stderr);
-    assert!(words.contains("update: incomplete (1 in directories that cannot be read)"), "{words}");
+    let summary = "update: incomplete (1 file in directories that cannot be read): 2 unchecked";
+    assert!(words.contains(summary), "{words}");
     let words = shown(&folder, &status.stdout);
     let hint = "unchecked tree/a (permission)\n  give this user permission to read it, then: \
                 lanesum verify tree/a\n";
