@@ -10,7 +10,6 @@ use lanesum_list::Inode;
 use lanesum_siphash::SipHash24;
 use rusqlite::{Connection, ErrorCode};
 use rustix::fs::Access;
-use rustix::io::Errno;
 
 use super::connect::{
     self, connect_to_write, empty_file, get, identify, prepare_to_write, require_access,
@@ -65,8 +64,9 @@ impl Catalog {
     }
 
     fn open_or(path: &Path, verb: &str, may_make: bool) -> Result<Self, CatalogError> {
-        if path.is_dir() {
-            return Err(CatalogError::io(path)(Errno::ISDIR.into()));
+        match require_file(path) {
+            Err(CatalogError::Absent(_)) => {}
+            checked => checked?,
         }
         let (path, given) = (&real(path)?, path);
         require_access(path, Access::READ_OK | Access::WRITE_OK)?;

@@ -110,6 +110,10 @@ pub(super) fn require_file(path: &Path) -> Result<(), CatalogError> {
         }
         Err(error) => Err(CatalogError::io(path)(error)),
         Ok(found) if found.is_dir() => Err(CatalogError::io(path)(Errno::ISDIR.into())),
+        Ok(found) if !found.is_file() => {
+            let error = io::Error::other("not a regular file, so not a catalog");
+            Err(CatalogError::io(path)(error))
+        }
         Ok(_) => Ok(()),
     }
 }

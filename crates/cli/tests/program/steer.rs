@@ -206,6 +206,15 @@ fn damaged_catalog_ends_with_4() {
 }
 
 #[test]
+fn device_is_not_a_catalog() {
+    let folder = Folder::of(&["tree/a"]);
+    for args in ["add --catalog /dev/null tree", "status --catalog /dev/null"] {
+        let words = "lanesum: /dev/null: not a regular file, so not a catalog\n";
+        expect(&folder.run(args), 2, "", words);
+    }
+}
+
+#[test]
 fn backup_never_replaces_a_file() {
     let folder = cataloged(&["a"]);
     let words = told(&folder, "catalog backup copy.db", 0);
