@@ -89,7 +89,7 @@ pub fn text(root: &Path, finding: &Finding, console: &Console) -> Option<Vec<u8>
     let word = if is_warning { "warning" } else { class.name() };
     let mut line = format!("{word:<8} ").into_bytes();
     let path = path_below(root, &finding.path);
-    if let Some(other) = finding.other.as_ref().filter(|_| *class == Class::Moved) {
+    if let Some(other) = finding.other.as_ref().filter(|_| *class != Class::New) {
         quote_like(&mut line, other, name(&path), console);
         line.extend_from_slice(b" -> ");
     }

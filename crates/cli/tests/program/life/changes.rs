@@ -20,6 +20,9 @@ fn renamed_and_edited_is_not_missing() {
     let folder = recorded(&["d/1", "d/2", "d/3"]);
     rename(&folder, "d/1", "d/final");
     edit(&folder, "d/final");
+    let path = |name: &str| folder.path(name).display().to_string();
+    let moved = format!("edited   {} -> {}", path("d/1"), path("d/final"));
+    expect(&folder, "verify", 0, &[&moved]);
     let update = expect(&folder, "update", 0, &["d/final"]);
     assert!(!update.contains("missing"), "{update}");
     expect(&folder, "scan --changes", 0, &[]);
