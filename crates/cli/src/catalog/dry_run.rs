@@ -8,7 +8,9 @@ use indicatif::{DecimalBytes, HumanCount};
 use lanesum_catalog::{Catalog, CatalogError, Root, Settings, SettingsPatch};
 use lanesum_checksum::walk::{BadLine, Entry, Skip, walk};
 
-use super::add::settings_for;
+use super::add::{known, settings_for};
+use super::commands::Commands;
+use super::errors::print_hint;
 use super::print::name;
 use super::run::walk_options;
 use super::{Code, place};
@@ -28,15 +30,21 @@ pub fn run(args: &Add, patch: &SettingsPatch, console: &mut Console) -> anyhow::
     let catalog = path.exists().then(|| Catalog::look(&path)).transpose()?;
     let mut code = Code::Nothing;
     for directory in &args.directories {
-        let settings = match &catalog {
+        let (settings, is_known) = match &catalog {
             Some(catalog) => {
                 require_apart(catalog, directory)?;
-                settings_for(catalog, directory, patch)?
+                let is_known = known(catalog, directory)?.is_some();
+                (settings_for(catalog, directory, patch)?, is_known)
             }
-            None => patch.apply(&Settings::default()),
+            None => (patch.apply(&Settings::default()), false),
         };
         let found = Found::in_directory(directory, &settings)?;
-        found.print(directory, console).map_err(CatalogError::Output)?;
+        found.print(directory, is_known, console).map_err(CatalogError::Output)?;
+        if is_known {
+            console.flush().map_err(CatalogError::Output)?;
+            let scan = Commands { place: &args.reading.place, console }.about("scan", directory);
+            print_hint(&format!("to list new and edited files: {scan}"), console);
+        }
         if found.files == 0 {
             return Err(CatalogError::EmptyDirectory(directory.clone()).into());
         }
@@ -103,15 +111,16 @@ impl Found {
         Ok(found)
     }
 
-    fn print(&self, directory: &Path, console: &mut Console) -> io::Result<()> {
+    fn print(&self, directory: &Path, is_known: bool, console: &mut Console) -> io::Result<()> {
         for (path, error) in &self.bad_lines {
             console.about(name(path), &format!("warning: {error}"));
         }
         let mut line = Vec::new();
         console.quote(&mut line, name(directory));
         let bytes = DecimalBytes(self.bytes);
+        let what = if is_known { "compared with their records" } else { "recorded" };
         line.extend_from_slice(
-            format!(": {}, {bytes} would be recorded\n", files(self.files)).as_bytes(),
+            format!(": {}, {bytes} would be {what}\n", files(self.files)).as_bytes(),
         );
         console.line(&line)?;
         for (paths, what) in [

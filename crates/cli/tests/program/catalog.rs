@@ -133,6 +133,13 @@ fn dry_run_shows_what_add_would_record_and_changes_nothing() {
         ]
     );
     assert_eq!(folder.names(), ["tree"]);
+    ends(&folder, "add tree", 0);
+    let words = told(&folder, "add --dry-run tree", 0);
+    assert!(
+        words.contains("tree: 3 files, 25 B would be compared with their records\n"),
+        "{words}"
+    );
+    assert!(words.ends_with("hint: to list new and edited files: lanesum scan tree\n"), "{words}");
 }
 
 #[test]
