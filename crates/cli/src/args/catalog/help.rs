@@ -38,8 +38,9 @@ shows what needs attention.
 
 A file has one of eight classes:
   ok         its content is as recorded
-  edited     its size or modification time changed, or its content changed
-             within seconds of the last read; `update` records it
+  edited     its size or modification time changed, or it was written so soon
+             after the last read that its time may not show it; `update`
+             records it
   new        it is not recorded; `update` records it
   moved      it was moved or renamed; `update` records it
   missing    it does not exist any longer; restore it, or `forget` it

@@ -20,7 +20,7 @@ pub struct Reading {
     #[arg(long)]
     pub json: bool,
 
-    /// Print the summaries only of directories with problems.
+    /// Print no summary for directories without problems.
     #[arg(short, long)]
     pub quiet: bool,
 
@@ -164,7 +164,7 @@ pub struct MaxGone {
     ///
     /// The directory then counts as offline, as if its disk were not connected, and its records
     /// stay unchanged. A hundred missing files or fewer never stop the command. With --max-gone
-    /// 100, no number of missing files does.
+    /// 100, the command never stops because of missing files.
     #[arg(long, value_name = "N", value_parser = whole_percent)]
     pub max_gone: Option<u32>,
 }
