@@ -86,10 +86,14 @@ fn of_catalog(error: &CatalogError, commands: Commands<'_>) -> Option<Problem> {
         CatalogError::Locked { holder } => {
             (format!("in use by {holder}"), "try again when it has ended".to_owned())
         }
-        CatalogError::Damaged(what) => (
-            format!("the catalog is damaged: {what}"),
-            "replace it with a copy made by `lanesum catalog backup`".to_owned(),
-        ),
+        CatalogError::Damaged(what) => {
+            let is_empty = catalog.metadata().is_ok_and(|it| it.len() == 0);
+            let hint = match is_empty {
+                true => "restore a copy of the catalog, or delete the file if it is new",
+                false => "replace it with a copy made by `lanesum catalog backup`",
+            };
+            (format!("the catalog is damaged: {what}"), hint.to_owned())
+        }
         CatalogError::NotACatalog(path) => {
             let hint = "name the catalog with --catalog FILE, or restore it from a copy";
             return Some(about(path, "not a catalog, or damaged at its start", hint));

@@ -206,8 +206,12 @@ fn damaged_catalog_ends_with_4() {
 }
 
 #[test]
-fn device_is_not_a_catalog() {
+fn device_or_empty_file_is_not_a_catalog() {
     let folder = Folder::of(&["tree/a"]);
+    folder.write("empty", "");
+    let words = "lanesum: empty: the catalog is damaged: the file is empty\n\
+                 hint: restore a copy of the catalog, or delete the file if it is new\n";
+    expect(&folder.run("add --catalog empty tree"), 4, "", words);
     for args in ["add --catalog /dev/null tree", "status --catalog /dev/null"] {
         let words = "lanesum: /dev/null: not a regular file, so not a catalog\n";
         expect(&folder.run(args), 2, "", words);
