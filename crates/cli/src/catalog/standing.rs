@@ -300,6 +300,7 @@ pub const fn reason_words(reason: Reason) -> &'static str {
         Reason::Unstable => "two reads gave different contents",
         Reason::Older => "older than the recorded version",
         Reason::Listed => "content differs from an imported list",
+        Reason::OtherVolume => "a different disk or directory is there",
         reason => reason.name(),
     }
 }

@@ -55,6 +55,10 @@ fn offline_root_is_not_checked_and_the_hint_says_what_to_do() {
     assert!(words.ends_with("if all its files were deleted: lanesum forget tree\n"), "{words}");
     folder.write("tree/a", "tree/a");
     let words = told(&folder, "scan", 3);
+    assert!(
+        words.starts_with("offline  tree (a different disk or directory is there)\n"),
+        "{words}"
+    );
     assert!(words.contains("offline (a different disk or directory is there)"), "{words}");
     assert!(words.ends_with("or use this one: lanesum relocate tree tree\n"), "{words}");
     assert!(told(&folder, "status", 3).starts_with("incomplete: 1 directory offline; "));
