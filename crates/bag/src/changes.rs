@@ -30,19 +30,12 @@ pub enum Change {
     Doubtful,
     /// The file was moved: its content had another name, which no longer exists.
     Moved,
-    /// A payload manifest differs from its digest in a tag manifest, or no tag manifest lists it.
-    /// Its digests cannot be trusted, so damaged files may go unnoticed.
+    /// The digest of a payload manifest is not in the tag manifests. The digests in it cannot be
+    /// trusted, so damaged files may go unnoticed.
     Untrusted,
     /// A payload manifest or the metadata file is missing although a tag manifest lists it. Its
     /// contents are lost.
     Lost,
-}
-
-impl Change {
-    /// Returns whether the data to compare files with has changed.
-    pub(crate) fn is_of_references(self) -> bool {
-        matches!(self, Self::Untrusted | Self::Lost)
-    }
 }
 
 /// A file that differs from the manifests.
@@ -71,12 +64,17 @@ pub(crate) fn compare(
             gone.extend(said.iter().map(|(_, digest)| (*digest, &**name)));
         }
     }
+    let manifests = hashed.iter().filter(|(name, _)| is_payload_manifest(name));
+    let untrusted: BTreeSet<&[u8]> = manifests
+        .filter(|(name, hashed)| is_untrusted(bag, expected, name, hashed))
+        .map(|(name, _)| &**name)
+        .collect();
     let mut moved = BTreeSet::new();
     let mut found = Vec::new();
     for (name, hashed) in hashed {
         let (change, from) = match expected.get(name) {
-            _ if is_unlisted_manifest(bag, expected, name) => (Change::Untrusted, None),
-            Some(said) => match look_at(bag, name, hashed, said) {
+            _ if untrusted.contains(&**name) => (Change::Untrusted, None),
+            Some(said) => match look_at(bag, hashed, said, &untrusted) {
                 Some(change) => (change, None),
                 None => continue,
             },
@@ -113,6 +111,13 @@ fn is_reference(bag: &Bag, name: &[u8]) -> bool {
     is_payload_manifest(name) || name == bag.declaration.version.info_name().as_bytes()
 }
 
+/// Returns whether the tag manifests have a different digest of a payload manifest, or none.
+fn is_untrusted(bag: &Bag, expected: &Expected, name: &[u8], hashed: &Hashed) -> bool {
+    let is_wrong = |&(_, digest): &(usize, Digest)| !hashed.digests.contains(&digest);
+    is_unlisted_manifest(bag, expected, name)
+        || expected.get(name).is_some_and(|said| said.iter().any(is_wrong))
+}
+
 /// Returns whether no tag manifest lists a payload manifest although there are tag manifests.
 fn is_unlisted_manifest(bag: &Bag, expected: &Expected, name: &[u8]) -> bool {
     let is_used = |manifest: &Manifest| !manifest.is_tag && manifest.algorithm.is_some();
@@ -125,18 +130,22 @@ fn is_unlisted_manifest(bag: &Bag, expected: &Expected, name: &[u8]) -> bool {
         && !expected.get(name).is_some_and(is_listed)
 }
 
-/// Returns how a listed file changed, or `None` if it matches the manifests.
-fn look_at(bag: &Bag, name: &[u8], hashed: &Hashed, said: &[(usize, Digest)]) -> Option<Change> {
-    let mut wrong = said.iter().filter(|(_, digest)| !hashed.digests.contains(digest)).peekable();
+/// Returns how a listed file changed, or `None` if it matches the manifests. Untrusted manifests
+/// count only if no other one lists the file.
+fn look_at(
+    bag: &Bag,
+    hashed: &Hashed,
+    said: &[(usize, Digest)],
+    untrusted: &BTreeSet<&[u8]>,
+) -> Option<Change> {
+    let manifest = |number: usize| bag.manifests[number].0.name.as_bytes();
+    let is_trusted = |&&(number, _): &&(usize, Digest)| !untrusted.contains(manifest(number));
+    let any_trusted = said.iter().any(|it| is_trusted(&it));
+    let said = said.iter().filter(|it| !any_trusted || is_trusted(it));
+    let mut wrong = said.filter(|(_, digest)| !hashed.digests.contains(digest)).peekable();
     wrong.peek()?;
-    if is_payload_manifest(name) {
-        // Users do not edit manifests, so their modification times do not matter.
-        return Some(Change::Untrusted);
-    }
-    let modified = |number: usize| -> Option<Time> {
-        let name = bag.manifests[number].0.name.as_bytes();
-        bag.contents.file(name)?.times.modified
-    };
+    let modified =
+        |number: usize| -> Option<Time> { bag.contents.file(manifest(number))?.times.modified };
     let is_older = wrong.any(|&(number, _)| hashed.times.modified <= modified(number));
     Some(if is_older { Change::Doubtful } else { Change::Changed })
 }

@@ -122,6 +122,7 @@ impl Creation {
         if recovery == Recovery::Finished {
             return Ok(Prepared::Finished(beside(&root)?));
         }
+        refuse_manifest(&root)?;
         let contents = Contents::of(&root, staging::NAME).map_err(at(&root))?;
         let mut unfit = unfit(&contents, true);
         unfit.extend(mounted(&contents));
@@ -305,6 +306,18 @@ fn bag_around(root: &Path) -> Option<PathBuf> {
         has_payload && outer.join(declaration::NAME).symlink_metadata().is_ok()
     };
     root.ancestors().skip(1).find(is_around).map(Path::to_owned)
+}
+
+/// Refuses a directory that has a manifest, but no `bagit.txt`. In a new bag, its bag would be in
+/// `data`.
+pub(crate) fn refuse_manifest(root: &Path) -> Result<(), BagError> {
+    let names = folder::names(root).map_err(at(root))?;
+    let manifests = names.iter().filter_map(|name| Manifest::of(name.as_encoded_bytes()));
+    match manifests.filter(|it| it.algorithm.is_some()).map(|it| it.name).min() {
+        None => Ok(()),
+        Some(_) if root.join(DATA).is_dir() => Err(BagError::NoDeclaration),
+        Some(name) => Err(BagError::OnlyManifest(name)),
+    }
 }
 
 /// Returns warnings about the contents of a bag: empty directories, names that are problems for

@@ -28,6 +28,12 @@ pub enum BagError {
     /// The directory is not a bag.
     #[error("not a bag: bagit.txt is missing")]
     NotABag,
+    /// The directory is a bag whose `bagit.txt` is missing.
+    #[error("a bag without bagit.txt")]
+    NoDeclaration,
+    /// The directory has a manifest of a bag, but neither `bagit.txt` nor a payload.
+    #[error("has {0}, but no bagit.txt and no data/")]
+    OnlyManifest(String),
     /// A run that created a bag was interrupted.
     #[error("incomplete: `lanesum bag create` was interrupted")]
     HalfDone,
@@ -55,11 +61,12 @@ pub enum BagError {
     /// The bag has no payload manifest to compare the files with.
     #[error("not updated: no payload manifest that lanesum can read")]
     NoManifest,
-    /// Payload manifests or metadata are missing or have changed.
-    #[error(
-        "not updated: a payload manifest or bag-info.txt is missing, or differs from the tag manifests"
-    )]
-    Lost,
+    /// A payload manifest or the metadata file is missing.
+    #[error("not updated: {0} is missing")]
+    Lost(String),
+    /// No tag manifest has the digest of a payload manifest.
+    #[error("not updated: the digest of {0} is not in the tag manifests")]
+    Untrusted(String),
     /// Files changed although their modification times are not newer than the manifest.
     #[error("not updated: files changed, but their times are not newer than the manifest")]
     Doubtful,

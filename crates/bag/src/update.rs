@@ -14,7 +14,7 @@ use lanesum_checksum::engine::{self, Hashed};
 use crate::changes::{Change, Difference, TagChange, compare, of_tags};
 use crate::complete::{Expected, expected};
 use crate::contents::{Content, Contents};
-use crate::create::{differences, doubtful, hash, unfit};
+use crate::create::{differences, doubtful, hash, refuse_manifest, unfit};
 use crate::declaration::{self, INFO};
 use crate::error::{BagError, allow, at, root};
 use crate::finding::{Finding, Problem};
@@ -96,8 +96,11 @@ impl Update {
         let root = root(folder)?;
         let lock = staging::lock(&root)?;
         if root.join(declaration::NAME).symlink_metadata().is_err() {
-            let is_half = staging::is_unfinished(&root);
-            return Err(if is_half { BagError::HalfDone } else { BagError::NotABag });
+            if staging::is_unfinished(&root) {
+                return Err(BagError::HalfDone);
+            }
+            refuse_manifest(&root)?;
+            return Err(BagError::NotABag);
         }
         let was_recovered = staging::recover(&root)? != Recovery::Nothing;
         let mut bag = Bag::open(&root).map_err(at(&root))?;
@@ -218,15 +221,22 @@ impl Update {
 
     /// Returns why the differences are not accepted, unless the options accept them.
     fn refusal(&self) -> Option<BagError> {
+        if self.options.accept {
+            return None;
+        }
+        let first = |change| self.differences.iter().find(|it| it.change == change);
+        let name = |it: &Difference| String::from_utf8_lossy(&it.name).into_owned();
         let has = |is: fn(&Difference) -> bool| self.differences.iter().any(is);
-        match () {
-            () if self.options.accept => None,
-            () if has(|it| it.change.is_of_references()) => Some(BagError::Lost),
-            () if has(|it| it.change == Change::Doubtful) => Some(BagError::Doubtful),
-            () if has(|it| it.change == Change::Missing && is_payload(&it.name)) => {
-                Some(BagError::Gone)
-            }
-            () => None,
+        if let Some(lost) = first(Change::Lost) {
+            Some(BagError::Lost(name(lost)))
+        } else if let Some(untrusted) = first(Change::Untrusted) {
+            Some(BagError::Untrusted(name(untrusted)))
+        } else if has(|it| it.change == Change::Doubtful) {
+            Some(BagError::Doubtful)
+        } else if has(|it| it.change == Change::Missing && is_payload(&it.name)) {
+            Some(BagError::Gone)
+        } else {
+            None
         }
     }
 

@@ -170,12 +170,20 @@ pub fn of_skip(path: &Path, why: Skip) -> Option<String> {
     }
 }
 
+/// The lines of `bagit.txt`, as an argument of `printf`.
+const DECLARATION: &str = r"BagIt-Version: 1.0\nTag-File-Character-Encoding: UTF-8\n";
+
 /// Returns the hint for a bag that is not created or updated. `folder` is the bag.
 pub fn of_bag(error: &BagError, folder: &Path) -> Option<String> {
     let hint = match error {
         BagError::InPayload(_) => "create the bag outside of it",
         BagError::IsABag => return Some(format!("lanesum bag update {}", value(folder))),
         BagError::NotABag => return Some(format!("lanesum bag create {}", value(folder))),
+        BagError::NoDeclaration => {
+            let file = value(&folder.join("bagit.txt"));
+            return Some(format!("to restore bagit.txt: printf '{DECLARATION}' >{file}"));
+        }
+        BagError::OnlyManifest(_) => "restore them, or move the manifest elsewhere",
         BagError::HalfDone => return Some(format!("lanesum bag create {}", value(folder))),
         BagError::Busy => "wait until it ends",
         BagError::Algorithm(_) => "use md5, sha1, sha224, sha256, sha384 or sha512",
@@ -185,7 +193,9 @@ pub fn of_bag(error: &BagError, folder: &Path) -> Option<String> {
             "restore the manifest, or accept all files as they are: -a ALG --accept"
         }
         BagError::NotUpdated(_) => "correct these problems first; --accept does not record them",
-        BagError::Lost => "restore it from a backup, or accept the bag as it is: --accept",
+        BagError::Lost(_) | BagError::Untrusted(_) => {
+            "restore it from a backup, or accept the bag as it is: --accept"
+        }
         BagError::Doubtful => {
             "restore the files from a backup, or record all as they are: --accept"
         }

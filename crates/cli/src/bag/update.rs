@@ -117,11 +117,10 @@ fn print_differences(
         line.extend_from_slice(b": ");
         line.extend_from_slice(match difference.change {
             Change::New => b"new",
-            Change::Missing => b"missing",
+            Change::Missing | Change::Lost => b"missing",
             Change::Changed => b"changed",
             Change::Doubtful => b"changed, but its time is not newer than the manifest (damaged?)",
-            Change::Untrusted => b"differs from the tag manifests (digests may be lost)",
-            Change::Lost => b"missing, with the digests or metadata in it",
+            Change::Untrusted => b"its digest is not in the tag manifests (changed?)",
             _ => b"moved",
         });
         if let Some(from) = &difference.from {

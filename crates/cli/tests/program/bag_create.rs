@@ -247,6 +247,33 @@ fn bag_is_not_created_twice() {
 }
 
 #[test]
+fn bag_without_declaration_is_restored_by_the_hint() {
+    let folder = folder();
+    assert_eq!(folder.run("bag create b").status.code(), Some(0));
+    fs::remove_file(folder.path("b/bagit.txt")).unwrap();
+    let declaration = r"BagIt-Version: 1.0\nTag-File-Character-Encoding: UTF-8\n";
+    let command = format!("printf '{declaration}' >b/bagit.txt");
+    let told =
+        format!("lanesum: b: a bag without bagit.txt\nhint: to restore bagit.txt: {command}\n");
+    refused(&folder, "--include-hidden", "", &told);
+    expect(&folder.run("bag update b"), 1, "", &told);
+    assert!(output(folder.command("sh").args(["-c", &command])).status.success());
+    assert_eq!(validate(&folder, 0), (String::new(), String::new()));
+}
+
+#[test]
+fn manifest_without_payload_is_refused() {
+    let folder = Folder::of(&["b/a", "b/tagmanifest-md5.txt"]);
+    let told = "lanesum: b: has tagmanifest-md5.txt, but no bagit.txt and no data/\n\
+                hint: restore them, or move the manifest elsewhere\n";
+    refused(&folder, "", "", told);
+    expect(&folder.run("bag update b"), 1, "", told);
+    // The manifest of a ship is content.
+    fs::rename(folder.path("b/tagmanifest-md5.txt"), folder.path("b/manifest-ship.txt")).unwrap();
+    assert_eq!(folder.run("bag create b").status.code(), Some(0));
+}
+
+#[test]
 fn bag_in_a_payload_is_refused() {
     let folder = folder();
     folder.run("bag create b");

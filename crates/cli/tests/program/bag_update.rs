@@ -240,12 +240,16 @@ fn unsupported_tag_files_are_refused() {
     }
 }
 
-/// What update says where it refuses to take up what is held against nothing.
-const LOST: &str = "lanesum: b: not updated: a payload manifest or bag-info.txt is missing, or differs from the tag manifests\n\
-     hint: restore it from a backup, or accept the bag as it is: --accept\n";
+/// The refusal of a bag whose manifest or metadata are missing or changed.
+fn refused(why: &str) -> String {
+    format!(
+        "lanesum: b: not updated: {why}\n\
+         hint: restore it from a backup, or accept the bag as it is: --accept\n"
+    )
+}
 
-const UNTRUSTED: &str =
-    "b/manifest-md5.txt: differs from the tag manifests (digests may be lost)\n";
+const UNTRUSTED: &str = "b/manifest-md5.txt: its digest is not in the tag manifests (changed?)\n";
+const NOT_IN_TAG_MANIFESTS: &str = "the digest of manifest-md5.txt is not in the tag manifests";
 
 #[test]
 fn emptied_manifest_needs_accept() {
@@ -259,7 +263,7 @@ fn emptied_manifest_needs_accept() {
         let folder = bag("-a md5");
         emptied.iter().for_each(|name| edit(&folder, &format!("b/{name}-md5.txt"), ""));
         let told = format!("{others}{new}{UNTRUSTED}");
-        expect(&folder.run("bag update b"), 1, &told, LOST);
+        expect(&folder.run("bag update b"), 1, &told, refused(NOT_IN_TAG_MANIFESTS));
         assert_eq!(folder.read("b/manifest-md5.txt"), "");
         let run = folder.run("bag update --accept b");
         assert_eq!((run.status.code(), text(&run.stdout)), (Some(0), told));
@@ -268,11 +272,34 @@ fn emptied_manifest_needs_accept() {
 }
 
 #[test]
+fn changed_manifest_accuses_no_file() {
+    let folder = bag("-a md5,sha256");
+    let manifest = folder.read("b/manifest-md5.txt");
+    let digest = md5("b/a");
+    assert!(manifest.contains(&digest), "{manifest}");
+    folder.write("b/manifest-md5.txt", manifest.replace(&digest, &md5("other")));
+    let run = folder.run("bag update b");
+    expect(&run, 1, UNTRUSTED, refused(NOT_IN_TAG_MANIFESTS));
+    // The trusted manifest shows the damage.
+    folder.write("b/data/a", "rot");
+    made(&folder, "b/data/a", -7200);
+    let told = format!(
+        "b/data/a: changed, but its time is not newer than the manifest (damaged?)\n{UNTRUSTED}"
+    );
+    expect(&folder.run("bag update b"), 1, told, refused(NOT_IN_TAG_MANIFESTS));
+    folder.write("b/data/a", "b/a");
+    let run = folder.run("bag update --accept b");
+    assert_eq!((run.status.code(), text(&run.stdout)), (Some(0), UNTRUSTED.to_owned()));
+    assert_eq!(folder.read("b/manifest-md5.txt"), manifest);
+    validate(&folder, 0);
+}
+
+#[test]
 fn missing_manifest_needs_accept() {
     let folder = bag("-a md5,sha1");
     fs::remove_file(folder.path("b/manifest-sha1.txt")).unwrap();
-    let told = "b/manifest-sha1.txt: missing, with the digests or metadata in it\n";
-    expect(&folder.run("bag update b"), 1, told, LOST);
+    let told = "b/manifest-sha1.txt: missing\n";
+    expect(&folder.run("bag update b"), 1, told, refused("manifest-sha1.txt is missing"));
     let folder = bag("-a md5");
     fs::remove_file(folder.path("b/manifest-md5.txt")).unwrap();
     let words = "not updated: no payload manifest that lanesum can read\n\
@@ -290,8 +317,8 @@ fn missing_manifest_needs_accept() {
 fn missing_metadata_need_accept() {
     let folder = bag("-a md5 --info Contact-Name=Edna");
     fs::remove_file(folder.path("b/bag-info.txt")).unwrap();
-    let told = "b/bag-info.txt: missing, with the digests or metadata in it\n";
-    expect(&folder.run("bag update b"), 1, told, LOST);
+    let told = "b/bag-info.txt: missing\n";
+    expect(&folder.run("bag update b"), 1, told, refused("bag-info.txt is missing"));
     assert!(!exists(folder.path("b/bag-info.txt")));
     let run = folder.run("bag update --accept b");
     assert_eq!((run.status.code(), text(&run.stdout)), (Some(0), told.to_owned()));
