@@ -259,8 +259,8 @@ class Checked(Result):
 class Compared(Result):
     """Files of either side: `path`, `class`, `from`, `size_before`, `size`, `basis`, `reason`, and bytes of the names.
 
-    The class is `equal`, `alike` (with `quick`), `changed`, `moved`, `copied`, `new`, `missing`, `unreadable`, `changed
-    while read` or `not compared`.
+    The class is `equal`, `alike` (with `quick`), `changed`, `moved`, `copied`, `new`, `missing`, `unreadable`,
+    `unreadable directory`, `changed while read` or `not compared`.
     """
 
     __slots__ = ("_ok",)

@@ -362,7 +362,8 @@ fn is_of_a_folder(prefix: &[u8], inputs: &[Input; 2]) -> bool {
     })
 }
 
-/// The number of files in each class, and their bytes as far as they are known.
+/// The number of files in each class, and their bytes as far as they are known. Unreadable
+/// directories are a class, but no files.
 struct Summary {
     classes: BTreeMap<Class, (u64, u64)>,
     /// The weakest basis of equal files.
@@ -405,9 +406,18 @@ impl Summary {
                 if bytes > 0 { format!(" ({})", DecimalBytes(bytes)) } else { String::new() };
             format!("{} {class}{bytes}", HumanCount(count))
         };
-        let all: u64 = self.classes.values().map(|(count, _)| count).sum();
-        let classes: Vec<_> = self.classes.iter().map(words).collect();
+        let mut of_files = self.classes.clone();
+        let folders = of_files.remove(&Class::UnreadableFolder).map_or(0, |(count, _)| count);
+        let all: u64 = of_files.values().map(|(count, _)| count).sum();
+        let mut summary = files(all);
+        if !of_files.is_empty() {
+            summary += &format!(": {}", of_files.iter().map(words).collect::<Vec<_>>().join(", "));
+        }
+        if folders > 0 {
+            let folders = counted(folders, "unreadable directory", "unreadable directories");
+            summary += &format!("; {folders}");
+        }
         let contents = if args.quick { "; contents were not read" } else { "" };
-        format!("{}: {}{contents}", files(all), classes.join(", "))
+        summary + contents
     }
 }

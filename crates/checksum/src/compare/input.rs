@@ -186,7 +186,8 @@ fn normal(name: &[u8]) -> Option<Vec<u8>> {
 /// the file `list`.
 ///
 /// # Errors
-/// Fails if the directory itself cannot be read. Unreadable files below it are entries.
+/// Fails if the directory itself cannot be read. Unreadable files and directories below it are
+/// entries.
 pub(super) fn read_tree(
     root: &Path,
     options: &WalkOptions,
@@ -232,7 +233,8 @@ pub(super) fn read_tree(
         };
         side.push(&Record::new(below(&path, &prefix)));
         let reason = crate::error::message(&failure);
-        side.fail(side.len() - 1, State::Unreadable, Some(reason));
+        let state = if path.is_dir() { State::UnreadableFolder } else { State::Unreadable };
+        side.fail(side.len() - 1, state, Some(reason));
     }
     side.sort();
     Ok(Given { side, doubts, inode: None })

@@ -116,8 +116,10 @@ pub enum Class {
     New,
     /// Only the first side has the file.
     Missing,
-    /// The file could not be read.
+    /// The file, or a directory above it, could not be read.
     Unreadable,
+    /// A directory, not a file. It could not be read.
+    UnreadableFolder,
     /// The file changed while it was read.
     ChangedWhileRead,
     /// Both sides have the file, and there are no data to compare.
@@ -126,7 +128,7 @@ pub enum Class {
 
 impl Class {
     /// All classes.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Equal,
         Self::Alike,
         Self::Changed,
@@ -135,6 +137,7 @@ impl Class {
         Self::New,
         Self::Missing,
         Self::Unreadable,
+        Self::UnreadableFolder,
         Self::ChangedWhileRead,
         Self::NotCompared,
     ];
@@ -155,6 +158,7 @@ impl Class {
             Self::New => "new",
             Self::Missing => "missing",
             Self::Unreadable => "unreadable",
+            Self::UnreadableFolder => "unreadable directory",
             Self::ChangedWhileRead => "changed while read",
             Self::NotCompared => "not compared",
         }
@@ -439,6 +443,15 @@ impl Differences {
                 State::OtherEtag => return (Class::Changed, Some(Basis::Digest), None),
                 State::OtherParts => return (Class::NotCompared, None, side.reason(number)),
                 State::Unreadable => return (Class::Unreadable, None, side.reason(number)),
+                State::UnreadableFolder => {
+                    let is_folder = |(side, number): (&Side, Number)| {
+                        number == NONE || side.state(number) == State::UnreadableFolder
+                    };
+                    let are_folders = [(a, pair.a), (b, pair.b)].into_iter().all(is_folder);
+                    let class =
+                        if are_folders { Class::UnreadableFolder } else { Class::Unreadable };
+                    return (class, None, side.reason(number));
+                }
                 State::ChangedWhileRead => return (Class::ChangedWhileRead, None, None),
                 State::Contradictory => {
                     return (Class::NotCompared, None, Some("its list has contradictory entries"));

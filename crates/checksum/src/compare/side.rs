@@ -131,6 +131,8 @@ pub(super) enum State {
     Comparable,
     /// The file could not be read. The side has the reason.
     Unreadable,
+    /// A directory that could not be read. The side has the reason.
+    UnreadableFolder,
     ChangedWhileRead,
     /// The list has contradictory lines about the file.
     Contradictory,

@@ -223,10 +223,11 @@ fn unreadable_files_are_reported() {
             run.join().unwrap()
         });
         fs::set_permissions(folder.path("a/sub"), mode(0o700)).unwrap();
-        let lines = "unreadable sub: Permission denied\n\
+        let lines = "unreadable directory sub: Permission denied\n\
                      unreadable sub/y: Permission denied\n\
                      unreadable x: Permission denied\n";
-        expect(&output, 1, lines, "lanesum: 3 files: 3 unreadable; before: list, after: a\n");
+        let summary = "2 files: 2 unreadable; 1 unreadable directory";
+        expect(&output, 1, lines, format!("lanesum: {summary}; before: list, after: a\n"));
     }
 }
 
