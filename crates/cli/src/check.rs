@@ -436,6 +436,9 @@ impl<'a> Report<'a> {
             if let Some(problem) = hints::of_nameless_utf16(place, error, &self.command()) {
                 return problem.print(list.name(), console);
             }
+            if let Some(problem) = hints::of_folder(list, error) {
+                return problem.print(list.name(), console);
+            }
             let command = self.command().in_folder(place.folder());
             return hints::of_unread(list, error, &command).print(list.name(), console);
         }

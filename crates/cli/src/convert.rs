@@ -16,7 +16,7 @@ use anyhow::{Context as _, anyhow, bail};
 use lanesum_checksum::check::{FormatOfList, List, ListError, Options};
 use lanesum_checksum::list::{self, ListReader, OneFolder, Snapshot};
 use lanesum_list::formats::{CannotHold, Format, Invocation, Kind, Layout, Line, Wrong};
-use lanesum_list::{Algorithms, Dialect, Digest, Ending, Record};
+use lanesum_list::{Algorithm, Algorithms, Dialect, Digest, Ending, Record};
 
 use crate::args::Convert;
 use crate::check::of_no_object;
@@ -65,10 +65,8 @@ pub fn run(args: &Convert) -> anyhow::Result<ExitCode> {
     output.finish(&interruptions).with_context(|| shown(name))?;
     let mut console = console::lock(&console);
     tell_left_out(args, etags, &mut console);
-    let reading = hints::reading(args.algorithm, args.from, args.zero);
     for list in &of_windows {
-        let command = format!("convert --to {}{reading}", args.to);
-        hints::of_backslashes(list, &command).print(list.name(), &mut console);
+        hints::of_backslashes(list, &from_stdin(args, list)).print(list.name(), &mut console);
     }
     if args.to == Kind::Gnu || (args.to == Kind::BagIt && !is_in_a_bag(name)) {
         tell_algorithms(algorithms, &mut console);
@@ -161,9 +159,31 @@ fn layout(args: &Convert) -> Layout {
     layout
 }
 
+/// Returns this command, with a list from standard input.
+fn from_stdin(args: &Convert, list: &List) -> String {
+    let reading = hints::reading(args.algorithm, args.from, args.zero);
+    let only: Vec<_> = args.only.iter().map(ToString::to_string).collect();
+    let options = [
+        args.name.as_ref().map(|name| format!(" --name={}", shown(name))),
+        (!only.is_empty()).then(|| format!(" --only {}", only.join(","))),
+        args.base64.then(|| " --base64".to_owned()),
+        args.output.as_ref().map(|file| format!(" -o {}", hints::value(file))),
+    ];
+    let operand = |path: &PathBuf| match stdin::list(path) == *list {
+        true => " -".to_owned(),
+        false => format!(" {}", hints::value(path)),
+    };
+    let operands =
+        if args.lists.len() > 1 { args.lists.iter().map(operand).collect() } else { String::new() };
+    let options: String = options.into_iter().flatten().collect();
+    format!("convert --to {}{reading}{options}{operands}", args.to)
+}
+
 /// An open list.
 pub struct Input {
     list: List,
+    /// The command that reads the list from standard input, for hints.
+    command: String,
     file: File,
     /// The state of the file at that time.
     snapshot: Snapshot,
@@ -173,7 +193,10 @@ pub struct Input {
 fn inputs(args: &Convert) -> anyhow::Result<Vec<Input>> {
     let stdin_alone = [PathBuf::from("-")];
     let paths = if args.lists.is_empty() { &stdin_alone[..] } else { &args.lists };
-    let inputs = paths.iter().map(|path| Input::open(stdin::list(path)));
+    let inputs = paths.iter().map(|path| {
+        let list = stdin::list(path);
+        Input::open(list.clone(), from_stdin(args, &list))
+    });
     let inputs = inputs.collect::<anyhow::Result<Vec<_>>>()?;
     if inputs.iter().any(Input::is_stdin) && io::stdin().is_terminal() {
         let console = Console::new(b"lanesum", locale_of_process());
@@ -183,14 +206,14 @@ fn inputs(args: &Convert) -> anyhow::Result<Vec<Input>> {
 }
 
 impl Input {
-    /// Opens a list.
+    /// Opens a list. `command` is the command that reads it from standard input, for hints.
     ///
     /// # Errors
     /// Errors of the system, with the name of the list.
-    pub fn open(list: List) -> anyhow::Result<Self> {
+    pub fn open(list: List, command: String) -> anyhow::Result<Self> {
         let opened = list.open().and_then(|file| Snapshot::of(&file).map(|it| (file, it)));
         let (file, snapshot) = opened.with_context(|| called(&list))?;
-        Ok(Self { list, file, snapshot })
+        Ok(Self { list, command, file, snapshot })
     }
 
     fn is_stdin(&self) -> bool {
@@ -246,7 +269,7 @@ impl Input {
         let file = BufReader::with_capacity(1 << 16, &mut self.file);
         let text = list::open(file, options.dialect.ending());
         let text = text.map_err(|error| {
-            in_list(hints::of_unread_by_itself(&self.list, &error.into()).into())
+            in_list(hints::of_unread(&self.list, &error.into(), &self.command).into())
         })?;
         let head = text.get_ref().0.get_ref();
         let mut of_list = FormatOfList::new(&self.list, head, options);
@@ -299,10 +322,7 @@ impl Input {
 
 /// Returns the name of a list in messages.
 fn called(list: &List) -> String {
-    match list {
-        List::Path(path) => shown(path),
-        List::Stdin => "standard input".to_owned(),
-    }
+    shown(OsStr::from_bytes(list.name()))
 }
 
 /// Returns the directory of the relative names of a list, if it is not the working directory.
@@ -398,6 +418,11 @@ fn wanted(only: Algorithms, algorithms: Algorithms) -> Algorithms {
     if only.is_empty() { algorithms } else { only.intersection(algorithms) }
 }
 
+/// Returns the names of algorithms, with a word between them.
+fn names(algorithms: Algorithms, between: &str) -> String {
+    algorithms.iter().map(Algorithm::name).collect::<Vec<_>>().join(between)
+}
+
 /// The reason why there is no list.
 enum Failure {
     /// A list cannot be read, or a record cannot be written.
@@ -472,8 +497,9 @@ impl<'run> Printer<'run> {
     }
 
     fn record(&mut self, mut record: Record<'_>, list: &str) -> Result<(), Failure> {
-        let only = wanted(self.only, record.algorithms());
-        if only != record.algorithms() {
+        let given = record.algorithms();
+        let only = wanted(self.only, given);
+        if only != given {
             let is_wanted = |digest: &Digest| only.contains(digest.algorithm());
             record.digests = record.digests.iter().copied().filter(is_wanted).collect();
         }
@@ -484,7 +510,14 @@ impl<'run> Printer<'run> {
             Failure::List(error.context(format!("{list}: {name}")))
         };
         if only.is_empty() && !self.only.is_empty() {
-            return Err(fail(anyhow!("no digest of an algorithm in --only")));
+            let has = match given.is_empty() {
+                true => String::new(),
+                false => format!("; it has {}", names(given, " and ")),
+            };
+            return Err(fail(anyhow!(
+                "has no digest of {} (--only){has}",
+                names(self.only, " or ")
+            )));
         }
         let algorithms = self.algorithms.union(only);
         if algorithms != self.algorithms {

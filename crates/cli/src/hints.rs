@@ -214,26 +214,15 @@ pub fn of_unread(list: &List, error: &ListError, command: &str) -> Problem {
     {
         return through(list, &what.to_string(), filter, command);
     }
-    match (is_folder(error), list) {
-        (true, List::Path(folder)) => {
-            Problem::new(A_FOLDER, format!("lanesum compare LIST {}", value(folder)))
-        }
-        _ => Problem { words: error.to_string(), hint: of_list(error) },
-    }
+    let words = if is_folder(error) { A_FOLDER.to_owned() } else { error.to_string() };
+    Problem { words, hint: of_list(error) }
 }
 
-/// Like [`of_unread`], for a command that cannot be the last one of a pipeline.
-pub fn of_unread_by_itself(list: &List, error: &ListError) -> Problem {
-    if let (ListError::NotAList(what), List::Path(path)) = (error, list)
-        && let Some(filter) = what.filter()
-    {
-        let hint = format!("to make a list of it: {filter} <{}", shown(path));
-        return Problem::new(what.to_string(), hint);
-    }
-    if is_folder(error) {
-        return Problem { words: A_FOLDER.to_owned(), hint: None };
-    }
-    Problem { words: error.to_string(), hint: of_list(error) }
+/// Returns the problem of a list to check that is a directory.
+pub fn of_folder(list: &List, error: &ListError) -> Option<Problem> {
+    let List::Path(folder) = list else { return None };
+    let hint = || format!("lanesum compare LIST {}", value(folder));
+    is_folder(error).then(|| Problem::new(A_FOLDER, hint()))
 }
 
 const AT_REST: &str = "try again when no program writes to it";

@@ -261,7 +261,7 @@ fn empty_list_fails() {
     for (args, name) in [
         ("convert --to json empty", "empty"),
         ("convert --to gnu -o good header.csv", "header.csv"),
-        ("convert --to csv -o good", "standard input"),
+        ("convert --to csv -o good", "'standard input'"),
     ] {
         let words = format!("lanesum: {name}: no checksum lines; nothing was written\n");
         expect(&folder.run(args), 1, "", words);
@@ -303,7 +303,7 @@ fn only_selects_algorithms() {
         // A file of which it is not known must not be missing in silence.
         let lacks = folder.run("convert --only sha1 --to gnu list");
         assert_eq!(lacks.status.code(), Some(1));
-        let words = "t/a: no digest of an algorithm in --only\n";
+        let words = "t/a: has no digest of sha1 (--only); it has md5 and sha256\n";
         assert!(text(&lacks.stderr).ends_with(words), "{}", text(&lacks.stderr));
         assert_eq!(text(&lacks.stdout), "");
     }

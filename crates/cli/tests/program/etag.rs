@@ -337,7 +337,7 @@ fn convert_tells_which_etags_it_leaves_out() {
         let told = text(&run.stderr);
         let remedy = "; an ETag of several parts is not a digest\n\
                       hint: --to csv, json or jsonl leaves it out\n";
-        assert!(told.starts_with("lanesum: standard input: a: "), "{kind}: {told}");
+        assert!(told.starts_with("lanesum: 'standard input': a: "), "{kind}: {told}");
         assert!(told.ends_with(remedy), "{kind}: {told}");
     }
 }

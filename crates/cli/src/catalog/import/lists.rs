@@ -77,7 +77,9 @@ impl Lists {
         if list == List::Stdin && io::stdin().is_terminal() {
             console.tell_list_is_awaited();
         }
-        let mut input = Input::open(list.clone())?;
+        let folder = place(args, &list).folder().map(Path::to_owned);
+        let command = again(args, console).in_folder(folder.as_deref());
+        let mut input = Input::open(list.clone(), command)?;
         let mut lacking = Lacking { list, entries: 0, names: NotFound::default() };
         input.each(options, |record, format| {
             lacking.entries += 1;
@@ -116,11 +118,7 @@ impl Lists {
     /// Prints common causes of missing names.
     pub fn tell_lacking(&self, args: &ImportArgs, console: &mut Console) {
         for Lacking { list, entries, names } in &self.lists {
-            let mut words = Commands { place: &args.place, console }.of("catalog import");
-            words.drain(.."lanesum ".len());
-            words.extend(args.add.as_ref().map(|it| format!(" --add {}", hints::value(it))));
-            words += &hints::reading(args.algorithm, args.from, args.zero);
-            let again = hints::Command { words, operand: " -", compared: None };
+            let again = again(args, console);
             hints::tell(names, place(args, list), *entries, &again, console);
         }
     }
@@ -131,6 +129,16 @@ struct Encoded {
     path: PathBuf,
     raw: PathBuf,
     record: Record<'static>,
+}
+
+/// Returns this command, for a list from standard input.
+fn again(args: &ImportArgs, console: &Console) -> hints::Command {
+    let mut words = Commands { place: &args.place, console }.of("catalog import");
+    words.drain(.."lanesum ".len());
+    words.extend(args.add.as_ref().map(|it| format!(" --add {}", hints::value(it))));
+    words += if args.replace { " --replace" } else { "" };
+    words += &hints::reading(args.algorithm, args.from, args.zero);
+    hints::Command { words, operand: " -", compared: None }
 }
 
 /// The directory in which the names of a list are looked up.
