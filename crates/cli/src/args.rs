@@ -37,8 +37,8 @@ use values::{algorithms, formats, io, threads};
 /// Make and check checksums of files and directory trees.
 ///
 /// A directory stands for all regular files below it, in byte order of their paths. The list is in
-/// the format of md5sum, unless an option says otherwise. MD5 finds accidental damage, not
-/// deliberate changes: use -a blake3 or -a sha256 against these.
+/// the format of md5sum, unless an option says otherwise. MD5 finds accidental damage. To find
+/// deliberate changes, use -a blake3 or -a sha256.
 #[derive(Debug, Parser)]
 #[command(
     name = "lanesum",
@@ -63,22 +63,22 @@ pub struct Cli {
 pub enum Command {
     /// Print checksums of files and directory trees.
     ///
-    /// `lanesum PATH` does the same. A directory stands for all regular files below it, in byte
-    /// order of their paths. MD5 finds accidental damage, not deliberate changes: use -a blake3 or
-    /// -a sha256 against these.
+    /// `lanesum PATH` is short for `lanesum sum PATH`. A directory stands for all regular files
+    /// below it, in byte order of their paths. MD5 finds accidental damage. To find deliberate
+    /// changes, use -a blake3 or -a sha256.
     #[command(after_help = help::SUM)]
     Sum(Sum),
     /// Check files against checksum lists.
     ///
-    /// `check` recognizes the format of each list and line by itself. It reads the lists of GNU
-    /// md5sum, sha1sum, sha256sum, sha512sum and cksum -a, b3sum, xxhsum, OpenSSL, hashdeep, BSD's
-    /// md5, and RHash (--bsd or --sfv). It also reads SFV, CSV, JSON, BagIt manifests and the
-    /// output of S3 tools. docs/formats.md describes them all.
+    /// `check` detects the format of each list and line. It reads the lists of GNU md5sum, sha1sum,
+    /// sha256sum, sha512sum and cksum -a, b3sum, xxhsum, OpenSSL, hashdeep, BSD's md5 and RHash
+    /// (`rhash --bsd`). It also reads SFV, CSV, JSON, BagIt manifests and the output of S3 tools.
+    /// docs/formats.md describes all formats.
     ///
-    /// A line with a digest of an unknown algorithm, such as `TIGER (name) = ...`, is a failure. So
-    /// is a list that has lines, but no checksum line.
+    /// A line with an unknown algorithm, such as `TIGER (name) = ...`, is a failure. A list that
+    /// contains only other text is a failure, too.
     ///
-    /// `lanesum verify` verifies files that are in the catalog.
+    /// To verify files in the catalog, use `lanesum verify`.
     #[command(after_help = help::CHECK, override_usage = help::CHECK_USAGE)]
     Check(Check),
     /// Compare two checksum lists, two trees, or a list and a tree.
@@ -106,11 +106,11 @@ pub enum Command {
     OnCatalog(CatalogCommand),
     /// Print the ETags that S3 gives to uploaded files.
     ///
-    /// Lines are `ETAG  NAME`, which `check` and `compare` read. With several part sizes, lines are
-    /// `ETAG  SIZE  NAME`.
+    /// Lines are `ETAG  NAME`. `check` and `compare` read such lines. With several part sizes,
+    /// lines are `ETAG  SIZE  NAME`.
     ///
     /// The ETag of a file in one piece is its MD5. The ETag of a file in parts is made from the
-    /// MD5s of the parts, and ends with their number. Buckets that encrypt with KMS keys or
+    /// MD5s of the parts, and ends with the number of parts. Buckets that encrypt with KMS keys or
     /// customer keys have different ETags, which lanesum cannot compute.
     #[command(after_help = help::ETAG)]
     Etag(Etag),
@@ -159,21 +159,22 @@ pub struct Sum {
 
     /// Write the lines of md5sum, for any algorithm.
     ///
-    /// Such a line is `DIGEST  NAME`, as b3sum and xxhsum write it, too. It does not name the
-    /// algorithm, so `lanesum check` needs -a to read some of these lines.
+    /// Lines are `DIGEST  NAME`, as b3sum and xxhsum also write them. They do not name the
+    /// algorithm. `lanesum check --help` lists the algorithms that need -a for such lines.
     #[arg(long, conflicts_with = "tag")]
     untagged: bool,
 
     /// Write the list in this format.
     ///
-    /// gnu and tag are the lines of --untagged and --tag. hashdeep, md5deep and mtree are the lists
-    /// of these tools. bagit is a manifest of a bag.
+    /// `gnu` and `tag` are the lines of --untagged and --tag. `hashdeep`, `md5deep` and `mtree` are
+    /// the lists of the tools with these names. `bagit` is a manifest of a bag.
     ///
-    /// wheel is the file RECORD of a Python package. asc-mhl is a manifest of film and video files.
-    /// sfv is a list of CRC-32.
+    /// `wheel` is the file RECORD of a Python package. `asc-mhl` is a manifest of film and video
+    /// files. `sfv` is a list of CRC-32.
     ///
-    /// csv and tsv have a header, then rows of path, size, modified and digests. json is one array
-    /// of objects, jsonl one object a line. docs/formats.md describes the limits of each.
+    /// `csv` and `tsv` have a header, then rows of path, size, modified and digests. `json` is one
+    /// array of objects. `jsonl` is one object per line. docs/formats.md describes the limits of
+    /// each format.
     #[arg(
         long,
         value_name = "FORMAT",
@@ -214,8 +215,9 @@ pub struct Sum {
 
     /// Write each digest beside its file, as NAME.md5.
     ///
-    /// A side file is a line as md5sum writes it. A file that has a side file is skipped: it is not
-    /// read, and its side file stays unchanged. `lanesum check --side-files DIR` checks them.
+    /// A side file contains one line in md5sum's format. A file with a side file is skipped:
+    /// lanesum does not read it, and its side file stays unchanged. `lanesum check --side-files
+    /// DIR` checks side files.
     #[arg(
         long,
         conflicts_with_all = ["output", "format", "tag", "untagged", "base64", "zero"]
@@ -224,9 +226,9 @@ pub struct Sum {
 
     /// Continue an interrupted run with the same -o.
     ///
-    /// Every few seconds, a run records the finished files in FILE.partial. It removes that file
-    /// when the list is complete. Recorded files whose size, times and inode are unchanged are not
-    /// read again. Without FILE.partial, everything is read.
+    /// Every few seconds, lanesum records the finished files in FILE.partial. It removes
+    /// FILE.partial when the list is complete. A recorded file is not read again if its size, times
+    /// and inode are unchanged. Without FILE.partial, all files are read.
     #[arg(long, requires = "output")]
     pub resume: bool,
 
@@ -291,7 +293,7 @@ impl Sum {
 
 #[derive(Debug, Args)]
 pub struct Check {
-    /// Look up file names in DIR, absolute ones too.
+    /// Look up file names in DIR, even absolute names.
     ///
     /// A name with `..` can still lead out of DIR.
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
@@ -299,16 +301,16 @@ pub struct Check {
 
     /// Look up file names in the directory of each list.
     ///
-    /// This is for lists that are stored next to their files: `lanesum check --beside */files.md5`.
-    /// Names are printed with the directory of their list.
+    /// Use this for lists next to their files: `lanesum check --beside */files.md5`. Printed names
+    /// begin with the directory of their list.
     #[arg(long, conflicts_with = "root")]
     pub beside: bool,
 
     /// Check the side files in DIR: NAME.md5 has the digest of NAME.
     ///
-    /// A side file has the digest of its file, alone or as a line. Its extension is the name of an
-    /// algorithm, and `.txt` may follow. Lists in DIR with other names, such as MD5SUMS, are
-    /// checked as with --beside. The summary counts the files without a side file, which are not
+    /// A side file contains the digest of its file, alone or as `DIGEST  NAME`. Its extension is
+    /// the name of an algorithm, and `.txt` may follow. Other lists in DIR, such as MD5SUMS, are
+    /// checked as with --beside. The summary counts files without a side file. They are not
     /// failures.
     #[arg(
         long,
@@ -320,23 +322,23 @@ pub struct Check {
 
     /// Read the lists in this format.
     ///
-    /// By default, each list is recognized by its start. s3 is the output of `aws s3api`, `rclone
+    /// By default, the format of each list is detected. `s3` is the output of `aws s3api`, `rclone
     /// lsjson` and `mc ls`. docs/formats.md describes all formats.
     #[arg(long, value_name = "FORMAT", value_parser = formats(|_| true), ignore_case = true)]
     pub from: Option<Kind>,
 
-    /// Check file NAME against the output about one S3 object.
+    /// Check file NAME against a list about one S3 object.
     ///
-    /// The list is the output of `aws s3api head-object` or get-object-attributes, which does not
-    /// contain the name of the object.
+    /// The output of `aws s3api head-object` and `aws s3api get-object-attributes` does not contain
+    /// the name of the object.
     #[arg(long, value_name = "NAME")]
     pub name: Option<std::ffi::OsString>,
 
     /// Try this part size first when checking ETags.
     ///
-    /// SIZE is, for example, 16MiB. CLIENT is an upload program, for example s5cmd, and means its
-    /// default part size. `lanesum etag --help` lists the programs. `check` then tries the part
-    /// sizes of all other programs, and all whole numbers of MiB and MB.
+    /// SIZE is, for example, 16MiB. CLIENT is an upload program, for example s5cmd, and stands for
+    /// its default part size. `lanesum etag --help` lists the programs. After this size, `check`
+    /// tries the part sizes of all programs, and all whole numbers of MiB and MB.
     #[arg(
         long,
         value_name = "SIZE|CLIENT",
@@ -364,8 +366,8 @@ pub struct Check {
 
     /// Print no results and no summary.
     ///
-    /// The exit code is the result. Files that cannot be read are still reported. This option
-    /// replaces an earlier --quiet or --warn.
+    /// Only the exit code shows the result. Files that cannot be read are still reported. This
+    /// option replaces an earlier --quiet or --warn.
     #[arg(long, overrides_with_all = ["quiet", "warn"])]
     pub status: bool,
 
@@ -377,7 +379,8 @@ pub struct Check {
 
     /// Fail if a list has lines that are not checksum lines.
     ///
-    /// A single empty list is always a failure. With --strict, so is an empty one of several lists.
+    /// A single empty list is always a failure. With --strict, one empty list among several is a
+    /// failure, too.
     #[arg(long)]
     pub strict: bool,
 
@@ -385,18 +388,18 @@ pub struct Check {
     #[arg(long)]
     pub ignore_missing: bool,
 
-    /// Continue an interrupted check, and keep its state.
+    /// Record progress in STATE, and continue from it.
     ///
-    /// The check records verified files in STATE, which it creates. Recorded files whose size,
-    /// times and inode are unchanged are not read again. After a complete check it removes STATE,
-    /// and the next check reads everything.
+    /// The check creates STATE, and records verified files in it. A recorded file is not read again
+    /// if its size, times and inode are unchanged. A complete check removes STATE, and the next
+    /// check reads all files.
     #[arg(long, value_name = "STATE", value_hint = ValueHint::FilePath)]
     pub resume: Option<PathBuf>,
 
     /// Check keyed checksums with the key in FILE.
     ///
     /// This option implies --strict. Lines of algorithms without a key are not checked, because
-    /// anyone can write them without the key.
+    /// anyone can write such lines.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub key_file: Option<PathBuf>,
 
@@ -425,24 +428,24 @@ pub struct Walk {
     /// Skip files and directories that match GLOB.
     ///
     /// A GLOB without `/` matches a name at any depth. A GLOB with `/` matches a path relative to
-    /// the directory that is hashed or compared.
+    /// the given directory.
     #[arg(long, value_name = "GLOB", action = ArgAction::Append)]
     pub exclude: Vec<std::ffi::OsString>,
 
     /// Skip files that git ignores.
     ///
-    /// Files that git tracks are never skipped. If git is not installed, lanesum reads the
-    /// .gitignore files alone, and also skips tracked files that match.
+    /// Files that git tracks are never skipped. If git is not installed, lanesum reads only the
+    /// .gitignore files. Then it also skips tracked files with matching names.
     #[arg(long)]
     pub gitignore: bool,
 
     /// Follow symbolic links in directory trees.
     ///
-    /// Links that are arguments of the command are always followed.
+    /// Links on the command line are always followed.
     #[arg(long)]
     pub follow: bool,
 
-    /// Skip file systems that are mounted in a directory.
+    /// Skip file systems mounted in a directory.
     #[arg(long)]
     pub one_file_system: bool,
 }
@@ -456,15 +459,17 @@ pub struct Run {
 
     /// Show a progress bar on standard error.
     ///
-    /// auto shows the bar on a terminal, unless TERM=dumb.
+    /// `auto` shows the bar on a terminal, unless TERM=dumb.
     #[arg(long, value_name = "WHEN", value_enum, default_value_t = When::Auto)]
     pub progress: When,
 
     /// Use this method to read files.
     ///
-    /// read copies files from the system's cache into a buffer. mmap maps long files into memory.
-    /// direct reads from the disk, past the cache. uring reads many files at once with io_uring.
-    /// auto is read, or mmap for long files if a short trial shows that it is faster.
+    /// `read` copies files from the system's cache into a buffer. `mmap` maps long files into
+    /// memory. `direct` reads from the disk, past the cache. `uring` reads many files at once with
+    /// io_uring.
+    ///
+    /// `auto` uses `read`. For long files it tries both `read` and `mmap`, and uses the faster one.
     #[arg(long, value_name = "HOW", default_value = "auto", value_parser = io())]
     pub io: Io,
 
@@ -477,15 +482,14 @@ pub struct Run {
 pub struct Speed {
     /// Files and directories whose storage is measured.
     ///
-    /// `speed` reads them for at most ten seconds, and prints the fastest way to read their
-    /// storage. It first drops them from the system's cache, which would hide the speed of the
-    /// disk.
+    /// `speed` reads the files from the disk, not from the system's cache, for at most ten seconds.
+    /// It prints the fastest value of --io for their storage.
     #[arg(value_name = "PATH", value_hint = ValueHint::AnyPath)]
     pub paths: Vec<PathBuf>,
 
     /// Print the speed of algorithms as one JSON object.
     ///
-    /// It also names the model of the CPU. docs/hardware.md says where to send it.
+    /// The object also names the model of the CPU. docs/hardware.md says where to send the object.
     #[arg(long, conflicts_with = "paths")]
     pub json: bool,
 }
@@ -616,7 +620,8 @@ mod tests {
         let help = cli.find_subcommand("sum").unwrap().clone().render_long_help().to_string();
         let about = help.split("Write the list in this format.").nth(1).unwrap();
         let about = about.split("[possible values").next().unwrap();
-        let words: Vec<_> = about.split_whitespace().map(|word| word.trim_matches(',')).collect();
+        let words: Vec<_> =
+            about.split_whitespace().map(|word| word.trim_matches([',', '`'])).collect();
         for kind in Kind::ALL.into_iter().filter(|kind| kind.is_written()) {
             assert!(words.contains(&&*kind.to_string()), "{kind}: {about}");
         }

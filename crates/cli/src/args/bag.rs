@@ -19,13 +19,13 @@ pub struct Bag {
 pub enum Verb {
     /// Turn a directory into a bag, in place.
     ///
-    /// `create` moves the content of DIR into DIR/data and adds manifests. It reads all files
-    /// before it moves any, and copies nothing. DIR stays unchanged if it contains links, pipes,
-    /// names that are not UTF-8 or files that cannot be read. `create` lists all of these. If a run
-    /// is interrupted, the next one finishes or undoes it.
+    /// `create` moves the content of DIR into DIR/data and adds manifests. It first reads all
+    /// files, then renames them, and copies nothing. DIR stays unchanged if it contains links,
+    /// pipes, unreadable files or names that are not UTF-8. `create` lists all such files. If
+    /// `create` is interrupted, run it again to finish or undo the change.
     ///
-    /// `create` refuses a home directory and the directories above it. At the end it prints a
-    /// command that undoes the change.
+    /// `create` refuses your home directory, the directories above it, and a directory with
+    /// manifests of a bag. At the end, it prints a command to undo the change.
     #[command(after_help = help::BAG_CREATE)]
     Create(Create),
     /// Record edited, moved and new files of a bag.
@@ -41,10 +41,10 @@ pub enum Verb {
 
 #[derive(Debug, Args)]
 pub struct Validate {
-    /// Check only how many files and bytes data/ has.
+    /// Check only the number and total size of files in data/.
     ///
-    /// Both numbers are recorded in bag-info.txt, as Payload-Oxum. This is quick, but it is not a
-    /// validation: no file in data/ is read.
+    /// bag-info.txt records both numbers as Payload-Oxum. --fast reads no file in data/, and does
+    /// not replace a validation.
     #[arg(long)]
     pub fast: bool,
 
@@ -54,15 +54,15 @@ pub struct Validate {
 
     /// Print JSON: findings, then a summary of each bag.
     ///
-    /// Each object is one line. A finding has class, severity, message and, if it is about a file,
-    /// path. docs/bag.md lists all keys.
+    /// Each object is one line. A finding has the keys class, severity and message. A finding about
+    /// a file also has the key path. docs/bag.md lists all keys.
     #[arg(long)]
     pub json: bool,
 
     /// Print a CSV row for each file in a manifest.
     ///
-    /// The columns are bag, path, status, algorithms, expected, found and error. An error that is
-    /// not about a listed file has a row, too. Warnings go to standard error.
+    /// The columns are bag, path, status, algorithms, expected, found and error. An error about the
+    /// bag or about an unlisted file has a row, too. Warnings go to standard error.
     #[arg(long, conflicts_with_all = ["json", "fast"])]
     pub csv: bool,
 
@@ -76,10 +76,10 @@ pub struct Validate {
 
 #[derive(Debug, Args)]
 pub struct Create {
-    /// Write a manifest for each of these algorithms.
+    /// Write a manifest for each ALG.
     ///
-    /// The algorithms are md5, sha1, sha224, sha256, sha384 and sha512. Separate several with
-    /// commas, or repeat -a. All are computed in one read.
+    /// The algorithms are md5, sha1, sha224, sha256, sha384 and sha512. Separate several algorithms
+    /// with commas, or repeat -a. All digests are computed in one read.
     #[arg(
         short,
         long = "algorithm",
@@ -101,8 +101,8 @@ pub struct Create {
 
     /// Move hidden files into the bag, too.
     ///
-    /// Without this option, `create` refuses a directory that contains hidden files. The names of
-    /// hidden files or their directories begin with a dot, as .git and .ssh do.
+    /// Without this option, `create` refuses a directory with hidden files. Hidden files have names
+    /// like .profile, or are in directories with names like .git.
     #[arg(long)]
     pub include_hidden: bool,
 
@@ -116,10 +116,10 @@ pub struct Create {
 
 #[derive(Debug, Args)]
 pub struct Update {
-    /// Write manifests of these algorithms, and remove others.
+    /// Write manifests of ALG, and remove all others.
     ///
-    /// By default, the bag keeps the algorithms that it has. To add one, name the old ones, too.
-    /// Separate several with commas, or repeat -a.
+    /// By default, the bag keeps its algorithms. To add an algorithm, name the old ones, too.
+    /// Separate several algorithms with commas, or repeat -a.
     #[arg(
         short,
         long = "algorithm",
@@ -138,9 +138,9 @@ pub struct Update {
     #[arg(long, value_name = "LABEL=VALUE", value_parser = element, action = ArgAction::Append)]
     pub info: Vec<Element>,
 
-    /// Record changes that may be damage or loss, too.
+    /// Record changes even if they may be damage or loss.
     ///
-    /// These are the cases listed above.
+    /// The start of this help lists such changes.
     #[arg(long)]
     pub accept: bool,
 

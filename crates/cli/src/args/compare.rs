@@ -20,15 +20,14 @@ pub struct Compare {
 
     /// Remove the common directory of all names of a list.
     ///
-    /// `photos/a` becomes `a`, so lists of two copies can be compared. If the other side is
-    /// the directory DIR, and names of the list begin with `DIR/`, that beginning is removed even
-    /// without this option.
+    /// `photos/a` becomes `a`. Use this to compare the lists of two copies. If the other side is
+    /// the directory DIR, `DIR/` is removed from the start of names even without this option.
     #[arg(long)]
     pub strip: bool,
 
     /// Print differences in this format.
     ///
-    /// csv begins with a header. json prints one object a line.
+    /// `csv` prints a header first. `json` prints one object per line.
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = Form::Text)]
     pub format: Form,
 
@@ -38,21 +37,21 @@ pub struct Compare {
 
     /// Read the lists in this format.
     ///
-    /// By default, each list is recognized by its start.
+    /// By default, the format of each list is detected.
     #[arg(long, value_name = "FORMAT", value_parser = formats(|_| true), ignore_case = true)]
     pub from: Option<Kind>,
 
     /// Use this algorithm for trees and untagged lines.
     ///
-    /// By default, two trees are compared by MD5. The algorithm of untagged lines is detected by
-    /// their number of digits.
+    /// By default, two trees are compared by MD5. The number of digits gives the algorithm of
+    /// untagged lines.
     #[arg(short, long, value_name = "ALG", value_parser = algorithms(), ignore_case = true)]
     pub algorithm: Option<Algorithm>,
 
     /// Try this part size first when comparing ETags.
     ///
-    /// SIZE is, for example, 16MiB. CLIENT is an upload program, for example s5cmd, and means its
-    /// default part size. `lanesum etag --help` lists the programs.
+    /// SIZE is, for example, 16MiB. CLIENT is an upload program, for example s5cmd, and stands for
+    /// its default part size. `lanesum etag --help` lists the programs.
     #[arg(
         long,
         value_name = "SIZE|CLIENT",

@@ -13,7 +13,7 @@ use super::values::{algorithms, formats};
 pub struct Convert {
     /// Write this format.
     ///
-    /// docs/formats.md describes the limits of each.
+    /// docs/formats.md describes the limits of each format.
     #[arg(
         long,
         value_name = "FORMAT",
@@ -24,7 +24,7 @@ pub struct Convert {
 
     /// Read the lists in this format.
     ///
-    /// By default, each list is recognized by its start.
+    /// By default, the format of each list is detected.
     #[arg(long, value_name = "FORMAT", value_parser = formats(|_| true), ignore_case = true)]
     pub from: Option<Kind>,
 
@@ -36,14 +36,14 @@ pub struct Convert {
 
     /// Read untagged lines (`DIGEST  NAME`) as this algorithm.
     ///
-    /// `lanesum check --help` says which algorithms need it.
+    /// `lanesum check --help` lists the algorithms that need this option.
     #[arg(short, long, value_name = "ALG", value_parser = algorithms(), ignore_case = true)]
     pub algorithm: Option<Algorithm>,
 
-    /// Write only digests of these algorithms.
+    /// Write only digests of ALG.
     ///
     /// Use this option if the list has several algorithms and the new format holds only one. A file
-    /// without any of these digests is an error.
+    /// without any of the chosen digests is an error.
     #[arg(
         long,
         value_name = "ALG",
@@ -60,7 +60,7 @@ pub struct Convert {
 
     /// Read and write lines that end with NUL.
     ///
-    /// Only the formats gnu and tag are written with NUL.
+    /// Only the formats `gnu` and `tag` are written with NUL.
     #[arg(short, long)]
     pub zero: bool,
 

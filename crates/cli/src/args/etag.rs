@@ -12,16 +12,16 @@ pub struct Etag {
     /// Split files into parts of this size [default: aws-cli].
     ///
     /// With several sizes, all ETags are computed in one read. Write 8MiB or 8M for 8,388,608
-    /// bytes, 8MB for 8,000,000 bytes, and a number alone for bytes. In settings of aws-cli and
+    /// bytes, 8MB for 8,000,000 bytes, and a plain number for bytes. In settings of aws-cli and
     /// s3cmd, MB means MiB. S3 allows parts of 5MiB to 5GiB.
     ///
-    /// CLIENT is an upload program, and means its default part size: 8MiB for aws-cli and boto3,
-    /// 5MiB for rclone, 50MiB for s5cmd, 15MiB for s3cmd, 16MiB for mc. If a file would need more
-    /// than 10,000 parts, clients use larger parts, but s3cmd fails.
+    /// CLIENT is an upload program, and stands for its default part size: 8MiB for aws-cli and
+    /// boto3, 5MiB for rclone, 50MiB for s5cmd, 15MiB for s3cmd, 16MiB for mc. If a file would need
+    /// more than 10,000 parts, clients use larger parts, but s3cmd fails.
     ///
-    /// Clients do not split small files. rclone splits files of at least 200MiB. aws-cli, boto3 and
-    /// mc split files of at least one part: a file of exactly 8MiB becomes a list of one part, and
-    /// its ETag ends with -1.
+    /// Clients do not split small files. rclone splits files of 200MiB or more. aws-cli, boto3 and
+    /// mc split files that are as long as one part or longer. For example, aws-cli uploads a file
+    /// of exactly 8MiB as one part, and its ETag ends with -1.
     #[arg(
         short,
         long,

@@ -68,7 +68,7 @@ pub const EXAMPLES: &str = help!(
     concat!(
         exit_codes!("success", "a problem: a file differs, or could not be read"),
         "Catalog commands also use 3 and 4: see `lanesum catalog --help`.
-An interrupted run ends with its signal: a shell shows 130 after Ctrl-C.\n"
+After Ctrl-C, a shell shows the exit code 130.\n"
     )
 );
 
@@ -79,7 +79,7 @@ pub const SUM: &str = help!(
 ",
     concat!(
         exit_codes!("success", "a file could not be read"),
-        "An interrupted run ends with its signal: a shell shows 130 after Ctrl-C.\n"
+        "After Ctrl-C, a shell shows the exit code 130.\n"
     )
 );
 
@@ -89,12 +89,12 @@ pub const CHECK_USAGE: &str =
 pub const CHECK: &str = help!(
     "  lanesum check MD5SUMS
   lanesum check --quiet --root /mnt/copy MD5SUMS
-  lanesum check -a blake3 B3SUMS
+  lanesum check -a blake3 list.txt
   aws s3api list-objects-v2 --bucket B | lanesum check --root DIR
 ",
     concat!(
         exit_codes!("all files match", "a file does not match, or could not be checked"),
-        "An interrupted check ends with its signal: a shell shows 130 after Ctrl-C.\n"
+        "After Ctrl-C, a shell shows the exit code 130.\n"
     )
 );
 
@@ -161,10 +161,10 @@ other files of the bag. Payload-Oxum in bag-info.txt is the size and number of t
 and Payload-Oxum. Other metadata stays, except for the labels of --info.
 
 In these cases, `update` writes nothing without --accept:
-- a file changed, but its time is not newer than the manifest: it may be damaged
-- a payload file is missing
+- a file may be damaged: it changed, but is not newer than the manifest
+- a file in data/ is missing
 - a payload manifest or bag-info.txt is missing
-- a payload manifest differs from its digest in a tag manifest";
+- the digest of a payload manifest is not in the tag manifests";
 
 pub const BAG_UPDATE: &str = help!(
     "  lanesum bag update ~/letters
@@ -188,7 +188,7 @@ pub const BAG_VALIDATE: &str = help!(
 /// Returns the short help of the algorithms to compute.
 pub fn algorithms() -> String {
     let default = names(Kind::Gnu.algorithms().iter());
-    format!("Compute these digests, all in one read [default: {default}]")
+    format!("Compute digests of ALG, all in one read [default: {default}]")
 }
 
 /// Returns the long help of the algorithms to compute: their names and effects.
@@ -209,8 +209,9 @@ pub fn algorithms_in_full() -> String {
         "{}.\n\n\
          Some formats have a different default: {}.\n\n\
          The algorithms are {}. With --key-file: {}.\n\n\
-         Several algorithms imply --tag, because lines must name their algorithm. Each of these \
-         implies --tag too, because a more common algorithm has digests of the same length: {}.",
+         More than one algorithm implies --tag, because each line must name its algorithm. Each \
+         of the following algorithms implies --tag even alone, because a more common algorithm has \
+         digests of the same length: {}.",
         algorithms(),
         defaults.collect::<Vec<_>>().join(", "),
         sentence(keyless.map(with_aliases)),
@@ -231,8 +232,9 @@ pub fn untagged_in_full() -> String {
     let others = others.into_iter().map(|it| format!("{it} ({})", digits(it)));
     format!(
         "{UNTAGGED}.\n\n\
-         By default, the number of digits tells the algorithm: {}. Untagged lines of {} need this \
-         option.",
+         By default, the number of digits gives the algorithm: {}. Untagged lines of {} need this \
+         option. The option is not needed if the name of the list ends with the algorithm, as in \
+         B3SUMS or list.xxh128.",
         told.collect::<Vec<_>>().join(", "),
         sentence(others),
     )
@@ -322,7 +324,7 @@ mod tests {
         };
         let (known, keyed) =
             (words_behind("The algorithms are "), words_behind("With --key-file: "));
-        let implying = words_behind("Several algorithms imply --tag");
+        let implying = words_behind("More than one algorithm implies --tag");
         for algorithm in Algorithm::ALL {
             let name = algorithm.name();
             let cli = Cli::parse_from(["lanesum", "-a", name, "x"]);

@@ -4,7 +4,8 @@ use super::*;
 
 /// The long options that a help text explains.
 fn long_options(help: &str) -> Vec<&str> {
-    let words = help.lines().filter(|line| line.trim_start().starts_with('-'));
+    let options = |line: &&str| line.starts_with("  ") && line.trim_start().starts_with('-');
+    let words = help.lines().filter(options);
     let words = words.flat_map(|line| line.split([' ', ',', '<', '=']));
     let mut options: Vec<_> = words.filter(|word| word.starts_with("--")).collect();
     options.sort_unstable();
@@ -63,7 +64,7 @@ fn help_names_the_exit_codes() {
     for help in [stdout("--help"), stdout("-h"), stdout("sum --help"), stdout("check --help"), man]
     {
         let words = help.split_whitespace().collect::<Vec<_>>().join(" ");
-        for code in ["0 success", "2 wrong usage", "ends with its signal: a shell shows 130"] {
+        for code in ["0 success", "2 wrong usage", "a shell shows the exit code 130"] {
             let code = if words.starts_with("Check") {
                 code.replace("success", "all files match")
             } else {
@@ -102,7 +103,10 @@ fn help_of_the_catalog_explains_the_classes() {
 #[test]
 fn help_says_what_md5_is_not_for() {
     let words = stdout("sum --help").split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(words.contains("MD5 finds accidental damage, not deliberate changes"), "{words}");
+    assert!(
+        words.contains("MD5 finds accidental damage. To find deliberate changes, use"),
+        "{words}"
+    );
     assert!(words.contains("-a blake3 or -a sha256"), "{words}");
 }
 

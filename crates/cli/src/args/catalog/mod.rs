@@ -24,9 +24,9 @@ pub use serve::Serve;
 pub struct Where {
     /// Use this catalog.
     ///
-    /// By default it is the file that LANESUM_CATALOG names. Without that variable it is
-    /// /var/lib/lanesum/catalog.db for root, and ~/.local/state/lanesum/catalog.db for other users
-    /// (with XDG_STATE_HOME instead of ~/.local/state, if it is set).
+    /// The default is the file in the variable LANESUM_CATALOG. If the variable is not set, the
+    /// default is /var/lib/lanesum/catalog.db for root, and ~/.local/state/lanesum/catalog.db for
+    /// other users. If XDG_STATE_HOME is set, it replaces ~/.local/state.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub catalog: Option<PathBuf>,
 }
@@ -37,9 +37,9 @@ pub enum CatalogCommand {
     /// Record the files of a directory in the catalog.
     ///
     /// `add` reads every regular file below DIR and records its path, size, modification time and
-    /// digests. From then on `update` records changes, `scrub` verifies every file once per period,
-    /// and `status` shows what needs attention. If DIR is already in the catalog, `add` changes the
-    /// settings that you name and records new files.
+    /// digests. Later, `update` records changes, `scrub` verifies every file once per period, and
+    /// `status` shows problems. If DIR is already in the catalog, `add` changes the given settings
+    /// and records new files.
     #[command(after_help = help::ADD)]
     Add(Add),
     /// Compare names, sizes and times with the catalog.
@@ -51,22 +51,24 @@ pub enum CatalogCommand {
     Scan(Scan),
     /// Record edited, moved and new files (never damaged ones).
     ///
-    /// `update` reads files that are new, or whose size or time changed. It does not read the
-    /// others: `verify` and `scrub` find damage in them. The record of a damaged file stays
-    /// unchanged.
+    /// `update` reads only new files, and files with a changed size or time. To find damage in the
+    /// other files, use `verify` or `scrub`. The record of a damaged file stays unchanged.
     #[command(after_help = help::UPDATE)]
     Update(Update),
     /// Read files and compare them with the catalog.
     ///
-    /// `verify` reads everything, so it takes as long as a copy. It records no new content.
+    /// `verify` reads all files, which takes about as long as copying them. It records no new
+    /// content.
     #[command(after_help = help::VERIFY)]
     Verify(Verify),
     /// Verify the files that are due.
     ///
-    /// Each file is due once per period, which `--every` of `add` or `limit` sets. The due times
-    /// are spread over the period: with 90 days, about one 90th of all bytes is due each day. A
-    /// scrub runs at low priority. With --percent, --older-than or --bad, it reads the selected
-    /// files instead.
+    /// Each file is due once per period. `add --every` and `limit --every` set the period. The due
+    /// times are spread over it: with 90 days, about one 90th of all bytes is due each day. A scrub
+    /// runs at low priority.
+    ///
+    /// With --percent, --older-than or --bad, `scrub` reads the selected files instead of the due
+    /// ones.
     #[command(after_help = help::SCRUB)]
     Scrub(Scrub),
     /// Update and scrub, and print only problems (for cron).
@@ -78,9 +80,9 @@ pub enum CatalogCommand {
     Nightly(Nightly),
     /// Run as a daemon that verifies files on schedule.
     ///
-    /// Once a day the daemon updates every directory and reads the files that are due, in the
-    /// hours of each directory. `pause`, `resume` and `limit` steer it while it runs. It ends
-    /// within two seconds of SIGTERM.
+    /// Once a day, the daemon updates every directory and verifies its due files, in the hours of
+    /// `limit --between`. `pause`, `resume` and `limit` control the running daemon. After SIGTERM,
+    /// the daemon ends within two seconds.
     #[command(after_help = help::SERVE)]
     Serve(Serve),
     /// Pause scrubbing; the pause survives a reboot.
@@ -93,28 +95,29 @@ pub enum CatalogCommand {
     Resume(Roots),
     /// Show or change how fast and how often files are scrubbed.
     ///
-    /// Without options it shows the settings. A running scrub follows a change within two seconds.
-    /// If the limits leave too little time to verify every file once per period, `limit` fails and
-    /// changes nothing.
+    /// Without options, `limit` shows the settings. A running scrub uses new settings within two
+    /// seconds. If the limits leave too little time to verify every file once per period, `limit`
+    /// fails and changes nothing.
     #[command(after_help = help::LIMIT)]
     Limit(Limit),
     /// Show the state of each directory, and what to do.
     ///
-    /// `status` prints stored results and reads no files. It shows a verdict, a table with a line
-    /// for each directory, and for each problem the commands that help. A line about a problem ends
-    /// with its reason, as in `unchecked /srv/a (permission)`.
+    /// `status` prints stored results and reads no files. It shows a verdict, a table of the
+    /// directories, and the problems with the commands to run. A line about a problem ends with its
+    /// reason, as in `unchecked /srv/a (permission)`.
     #[command(after_help = help::STATUS)]
     Status(Status),
     /// List problems, or all files with their digests.
     ///
-    /// By default, `report` prints the text of a mail. The first line can be its subject. Each
-    /// damaged, missing or unchecked file follows with its recorded digest. --csv, --json and
-    /// --html print a fixity report: every file with its digest and its last verification.
+    /// By default, `report` prints text for a mail, and its first line can be the subject. It lists
+    /// each damaged, missing or unchecked file with the recorded digest. --csv, --json and --html
+    /// print a fixity report: every file with its digest and its last verification.
     #[command(after_help = help::REPORT)]
     Report(Report),
     /// Record files as they are now, even damaged ones.
     ///
-    /// `accept` reads the files and records their content. It prints the old and the new digest.
+    /// `accept` reads the files and records their content. It prints the old and the new digest of
+    /// each file.
     #[command(after_help = help::ACCEPT)]
     Accept(Accept),
     /// Stop tracking files or directories (nothing on disk changes).
@@ -122,8 +125,8 @@ pub enum CatalogCommand {
     Forget(Forget),
     /// Tell the catalog the new path of a directory.
     ///
-    /// `relocate` reads a sample of the files at NEW to prove that it is the same directory. If a
-    /// disk was replaced and its files restored, give the same path twice.
+    /// `relocate` reads some files at NEW, to make sure that they are the recorded files. If you
+    /// replaced the disk and restored the files at the old path, give this path twice.
     #[command(after_help = help::RELOCATE)]
     Relocate(Relocate),
     /// Check, copy, import or export the catalog itself.

@@ -29,7 +29,7 @@ pub enum CatalogVerb {
     },
     /// Copy the catalog to a file, and check the copy.
     ///
-    /// The copy is a catalog of its own. Do not use cp: it misses the newest results.
+    /// The copy is a complete catalog. Do not use cp, because it misses the newest results.
     #[command(after_help = help::BACKUP)]
     Backup {
         #[command(flatten)]
@@ -102,7 +102,7 @@ pub struct ImportArgs {
     #[arg(long)]
     pub replace: bool,
 
-    /// Read lists of this format; by default each is recognized by its start.
+    /// Read lists of this format; by default, the format is detected.
     #[arg(long, value_name = "FORMAT", value_parser = formats(|_| true), ignore_case = true)]
     pub from: Option<Kind>,
 

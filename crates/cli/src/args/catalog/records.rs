@@ -39,7 +39,7 @@ pub struct Status {
 
     /// Write metrics for node_exporter into FILE, and print nothing.
     ///
-    /// FILE is replaced in one step. Its name must end in .prom to be collected.
+    /// FILE is replaced in one step. node_exporter reads only files whose names end with .prom.
     #[arg(
         long,
         value_name = "FILE",

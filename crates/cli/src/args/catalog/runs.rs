@@ -44,7 +44,7 @@ pub struct Changes {
 pub struct Pace {
     /// Verify each file once per TIME, such as 90d, 12w or 1y.
     ///
-    /// A directory that is added without this option has 90d.
+    /// The default for new directories is 90d.
     #[arg(long, value_name = "TIME", value_parser = days, allow_hyphen_values = true)]
     pub every: Option<u32>,
 
@@ -92,7 +92,7 @@ pub struct Add {
     #[arg(long, value_name = "NAME", value_enum)]
     pub profile: Option<ProfileName>,
 
-    /// Exclude files and directories that match; may be repeated.
+    /// Exclude matching files and directories; may be repeated.
     ///
     /// A GLOB without `/` matches a name at any depth. A GLOB with `/` matches a path below DIR. A
     /// GLOB that ends with `/` matches only directories. A file `.lanesumignore` has further
@@ -102,12 +102,12 @@ pub struct Add {
 
     /// Record temporary and system files, too.
     ///
-    /// By default these are excluded: @eaDir, .DS_Store, Thumbs.db, lost+found, *.part,
-    /// *.crdownload, *.tmp, ~$*, .~lock.*#, .*.sw[a-p], *-wal, *-shm and *-journal.
+    /// By default, `add` excludes @eaDir, .DS_Store, Thumbs.db, lost+found, *.part, *.crdownload,
+    /// *.tmp, ~$*, .~lock.*#, .*.sw[a-p], *-wal, *-shm and *-journal.
     #[arg(long)]
     pub no_default_excludes: bool,
 
-    /// Compute these algorithms, all in one read [default: md5].
+    /// Compute digests of ALG, all in one read [default: md5].
     ///
     /// If files were recorded with fewer algorithms, their missing digests are added at the next
     /// read.
@@ -229,7 +229,7 @@ pub struct Verify {
 
 #[derive(Debug, Args)]
 pub struct Scrub {
-    /// Read N percent of the files, those verified longest ago.
+    /// Read the N percent of files that were verified longest ago.
     #[arg(long, value_name = "N", value_parser = percent)]
     pub percent: Option<f64>,
 
@@ -247,7 +247,7 @@ pub struct Scrub {
 
     /// Stop after this many bytes of each directory: 500M, 20G, 1T.
     ///
-    /// The scrub still finishes the file, or the chunk of a long file, that it is reading.
+    /// The scrub first finishes its current file, or the current chunk of a long file.
     #[arg(long, value_name = "BYTES", value_parser = bytes)]
     pub max_bytes: Option<u64>,
 

@@ -13,16 +13,17 @@ use crate::args::values::threads;
 pub struct Serve {
     /// Run a shell command for each finding that needs attention.
     ///
-    /// These are damaged and missing files, files with I/O errors, hardware warnings and offline
-    /// directories. The command gets LANESUM_CLASS, LANESUM_REASON, LANESUM_PATH, LANESUM_ROOT and
-    /// LANESUM_JSON in its environment. The command is stopped after one minute.
+    /// Such findings are damaged and missing files, files with I/O errors, hardware warnings and
+    /// offline directories. The command gets LANESUM_CLASS, LANESUM_REASON, LANESUM_PATH,
+    /// LANESUM_ROOT and LANESUM_JSON in its environment. The daemon stops the command after one
+    /// minute.
     #[arg(long, value_name = "CMD")]
     pub on_finding: Option<String>,
 
     /// Run a shell command once a day, after all due files were read.
     ///
-    /// It runs even if there were findings, and once after each start. It does not run while a
-    /// directory is paused or offline, or while a file cannot be read.
+    /// The command runs even if there were findings, and also once after each start of the daemon.
+    /// It does not run while a directory is paused or offline, or while a file cannot be read.
     #[arg(long, value_name = "CMD")]
     pub heartbeat: Option<String>,
 
@@ -30,7 +31,7 @@ pub struct Serve {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub heartbeat_file: Option<PathBuf>,
 
-    /// Use N threads; by default one for each CPU.
+    /// Use N threads [default: one per CPU].
     #[arg(short, long = "threads", value_name = "N", value_parser = threads)]
     pub jobs: Option<usize>,
 
@@ -50,8 +51,8 @@ pub struct Page {
     /// Show a web page of the catalog at this address.
     ///
     /// Without --listen and --socket there is no page. A port alone means localhost, and --listen
-    /// alone means 127.0.0.1:8417. The daemon prints a code to log in with, which is valid once.
-    /// The page has no TLS.
+    /// alone means 127.0.0.1:8417. To log in, use the code that the daemon prints. Each code is
+    /// valid once. The page does not use TLS.
     #[arg(
         long,
         value_name = "ADDRESS",
@@ -67,15 +68,15 @@ pub struct Page {
 
     /// Accept requests to the page under this host name.
     ///
-    /// For example nas.example, or nas.example:8443 behind a proxy. localhost and the page's own
-    /// addresses are always allowed. This option opens no other address; use --listen for that.
+    /// Examples are nas.example, and nas.example:8443 behind a proxy. localhost and the addresses
+    /// of the page are always allowed. To listen at a different address, use --listen.
     #[arg(long, value_name = "NAME", value_parser = host)]
     pub host: Vec<String>,
 
     /// Log in with the content of this file instead of codes.
     ///
-    /// Only its owner may have permission to read it. The option is required if other machines can
-    /// reach the address.
+    /// Only the owner of FILE may have permission to read it. The option is required if other
+    /// machines can reach the address.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub token_file: Option<PathBuf>,
 }
