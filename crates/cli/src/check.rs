@@ -136,7 +136,7 @@ fn options(args: &Check, key: Option<Key>) -> Options {
 
 /// Returns the problem of a list without the name of `--name`.
 pub fn of_no_object(name: &OsStr) -> Problem {
-    Problem::new(format!("no entry has the name of --name {}", shown(name)), "leave out --name")
+    Problem::new(format!("no entry is about {} (--name)", shown(name)), "leave out --name")
 }
 
 /// # Errors

@@ -73,7 +73,7 @@ pub fn run(args: Etag) -> anyhow::Result<ExitCode> {
     Ok(if printer.has_failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-/// Warns of part sizes that S3 does not allow, so that no object has such an ETag.
+/// Warns of part sizes that S3 does not allow. Only files in one piece have the printed ETags.
 fn warn_of_sizes(part_sizes: &[PartSize], console: &mut Console) {
     let others: Vec<_> =
         part_sizes.iter().filter(|size| !size.is_for_s3()).map(PartSize::to_string).collect();
@@ -81,10 +81,10 @@ fn warn_of_sizes(part_sizes: &[PartSize], console: &mut Console) {
         return;
     }
     let words = format!(
-        "no object of S3 has such an ETag: S3 allows parts of {} to {}, not of {}",
+        "warning: S3 has no objects in parts of {}: it allows only parts of {} to {}",
+        others.join(" or "),
         etag::size_name(etag::LEAST_PART),
         etag::size_name(etag::LARGEST_PART),
-        others.join(" or "),
     );
     console.message(words.as_bytes());
 }

@@ -283,8 +283,10 @@ pub fn of_written(written: &Written, list: &List, command: &str) -> Problem {
         // The blanks between digest and name, and those behind the name.
         Written::Blanks => sed(r"s|^\(\S*\)\s\s*|\1  |; s|\s*$||", command),
         Written::Case(_) => {
-            let hint = "rename the files, or write the names in the list as those of the files";
-            return Problem::new(written.words(), hint);
+            return Problem::new(
+                written.words(),
+                "rename the file, or correct the name in the list",
+            );
         }
         Written::OfWindows(before) => return of_windows(before, list, command),
     };
@@ -435,8 +437,13 @@ pub fn tell(
             }
             Hint::Without { prefix, folder, fitting } => {
                 let prefix_shown = console.shown(OsStr::from_bytes(prefix));
-                let words =
-                    format!("its files are in {}, without {prefix_shown}", console.shown(folder));
+                let folder = match folder == Path::new(".") {
+                    true => "the current directory".to_owned(),
+                    false => console.shown(folder),
+                };
+                let words = format!(
+                    "its files are in {folder}, but their names in the list begin with {prefix_shown}"
+                );
                 // The list names a different directory than the one in which names are looked up.
                 let told_elsewhere = not_found.listed_folder().map(|_| Path::new("."));
                 let problem = match (fitting, &command.compared, without(prefix)) {

@@ -160,8 +160,8 @@ pub fn of_other_parts(tried: usize) -> String {
         _ => format!("matches none of the {tried} part sizes tried"),
     };
     format!(
-        "its ETag {tried}: changed, different parts (use --part-size), or encrypted with KMS or \
-         customer keys"
+        "its ETag {tried}: it may have changed, have different parts (use --part-size), or be \
+         encrypted with KMS or customer keys"
     )
 }
 

@@ -164,7 +164,7 @@ impl Written {
             Self::Blanks => "names have blanks at their ends, unlike those of the files".into(),
             Self::Case(file) => {
                 let file = String::from_utf8_lossy(file);
-                format!("the case of its letters differs from that of the file {file:?}")
+                format!("no such file, but {file:?} exists (upper and lower case differ)")
             }
             Self::OfWindows(_) => "names have backslashes, as on Windows".into(),
         }

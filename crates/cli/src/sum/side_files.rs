@@ -83,7 +83,8 @@ impl SideFiles {
             let name = side.as_os_str().as_bytes();
             let file = side_file(name).map_or(name, |(file, _)| file);
             let file = console.shown(OsStr::from_bytes(file));
-            console.about(name, &format!("skipped: the side file of {file}, which is missing"));
+            let words = format!("skipped: named like a side file, but {file} is missing");
+            console.about(name, &words);
         }
     }
 

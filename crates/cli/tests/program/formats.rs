@@ -299,9 +299,8 @@ fn name_for_a_list_with_names_is_refused() {
     let folder = Folder::new();
     folder.write("a", "abc");
     let object = format!("{{\"Key\": \"a\", \"ETag\": \"\\\"{ABC}\\\"\"}}\n");
-    let told = |name: &str| {
-        format!("list: no entry has the name of --name {name}\nhint: leave out --name\n")
-    };
+    let told =
+        |name: &str| format!("list: no entry is about {name} (--name)\nhint: leave out --name\n");
     for list in [object, format!("{ABC}  a\n")] {
         let ok = "a: OK\n".to_owned();
         let refused = (Some(1), ok.clone(), format!("lanesum: {}", told("b")));

@@ -13,7 +13,8 @@ fn case_of_names_is_told() {
         folder.write("l", line("abc", name));
         let run = folder.run("check l");
         assert_eq!(run.status.code(), Some(1));
-        let words = "the case of its letters differs from that of the file";
+        let words = "exists (upper and lower case differ)\n\
+                     hint: rename the file, or correct the name in the list\n";
         assert!(text(&run.stderr).contains(words), "{}", text(&run.stderr));
         assert!(text(&run.stderr).contains("DCIM/IMG_1.JPG"), "{}", text(&run.stderr));
     }

@@ -289,8 +289,7 @@ fn the_closest_format_of_an_unknown_list_is_named() {
     assert_eq!((run.status.code(), text(&run.stderr).as_str()), (Some(1), told));
     let cut = format!("{}  a\n", &md5("a")[1..]);
     let (code, _, messages) = check(&folder, "", cut);
-    let told =
-        "list: no checksum lines: line 1 is most like the format gnu, but no digest has 31 digits";
+    let told = "list: no checksum lines: line 1 looks like the format gnu, but no algorithm has digests of 31 digits";
     assert_eq!(code, Some(1));
     assert!(messages.contains(told), "{messages}");
 }

@@ -57,7 +57,7 @@ fn a_file_in_parts() {
     let mut second = String::new();
     stdout.read_line(&mut second).unwrap();
     assert_eq!(second, format!("{EMPTY}  fifo\n"));
-    let told = "lanesum: no object of S3 has such an ETag: S3 allows parts of 5MiB to 5GiB, not of 600KiB\n";
+    let told = "lanesum: warning: S3 has no objects in parts of 600KiB: it allows only parts of 5MiB to 5GiB\n";
     expect(&running.finish(), 0, "", told);
     assert!(peak <= LIMIT, "{peak} KiB");
 }

@@ -384,7 +384,7 @@ fn fitting_strip_gives_a_command() {
     let folder = Folder::of(&["ph/2019/a", "ph/2020/b"]);
     let list = line("ph/2019/a", "/mnt/old/ph/2019/a") + &line("ph/2020/b", "/mnt/old/ph/2020/b");
     folder.write("l", &list);
-    let told = "its files are in ., without /mnt/old/\nhint: ";
+    let told = "its files are in the current directory, but their names in the list begin with /mnt/old/\nhint: ";
     let run = text(&folder.run("check l").stderr);
     assert!(run.contains(&format!("l: {told}lanesum compare --strip l ph\n")), "{run}");
     assert_eq!(folder.run("compare --strip l ph").status.code(), Some(0));
@@ -404,7 +404,8 @@ fn fitting_strip_gives_a_command() {
     // It takes less off than would have to be.
     folder.write("l", line("ph/2019/a", "old/x/ph/2019/a") + &line("ph/2020/b", "old/y/b"));
     let run = text(&folder.run("check l").stderr);
-    assert!(run.contains("l: its files are in ., without old/x/\n"), "{run}");
+    let told = "l: its files are in the current directory, but their names in the list begin with old/x/\n";
+    assert!(run.contains(told), "{run}");
 }
 
 #[test]
@@ -533,7 +534,7 @@ fn import_names_what_missing_names_have_in_common() {
     let refused = import("--add tree --root tree list");
     assert_eq!(refused.status.code(), Some(2));
     let told = plain(refused);
-    let hint = "list: its files are in tree, without store/\nhint: sed 's|store/||' <list | lanesum catalog import";
+    let hint = "list: its files are in tree, but their names in the list begin with store/\nhint: sed 's|store/||' <list | lanesum catalog import";
     assert!(told.contains(hint), "{told}");
     let taken = paste(&folder, &told);
     assert_eq!(taken.status.code(), Some(1));

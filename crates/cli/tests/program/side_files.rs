@@ -51,7 +51,7 @@ fn written_side_files_are_checked() {
 fn side_file_without_its_file_is_skipped_with_a_warning() {
     let folder = Folder::of(&["t/a"]);
     folder.write("t/gone.md5", format!("{ABC}\n"));
-    let told = "lanesum: t/gone.md5: skipped: the side file of t/gone, which is missing\n";
+    let told = "lanesum: t/gone.md5: skipped: named like a side file, but t/gone is missing\n";
     let wrote = format!("{told}lanesum: wrote 1 side file\n");
     expect(&folder.run("sum --side-files t"), 0, "", wrote);
     assert!(!exists(folder.path("t/gone.md5.md5")));

@@ -15,7 +15,7 @@ use crate::{Algorithm, Dialect};
 ///
 /// let cut = b"\n900150983cd24fb0d6963f7d28e17f7  a\n";
 /// let found = closest(cut, Dialect::any()).unwrap();
-/// assert_eq!(found.to_string(), "line 2 is most like the format gnu, but no digest has 31 digits");
+/// assert_eq!(found.to_string(), "line 2 looks like the format gnu, but no algorithm has digests of 31 digits");
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Closest {
@@ -56,10 +56,10 @@ impl fmt::Display for Closest {
         if *why == Why::Html {
             return write!(f, "line {line} begins an HTML page");
         }
-        write!(f, "line {line} is most like the format {kind}, but ")?;
+        write!(f, "line {line} looks like the format {kind}, but ")?;
         match why {
             Why::Root => f.write_str("its root element is unknown, or it declares entities"),
-            Why::Digits(digits) => write!(f, "no digest has {digits} digits"),
+            Why::Digits(digits) => write!(f, "no algorithm has digests of {digits} digits"),
             Why::NotHex => f.write_str("its digest has other characters than hexadecimal digits"),
             Why::OfAlgorithm(algorithm) => {
                 write!(f, "its digest is not a valid {algorithm} digest")
@@ -130,19 +130,19 @@ mod tests {
         for (list, told) in [
             (
                 format!("{}  a\n", &MD5[1..]),
-                "line 1 is most like the format gnu, but no digest has 31 digits",
+                "line 1 looks like the format gnu, but no algorithm has digests of 31 digits",
             ),
             (
                 format!("# of today\r\n{}x  a\n", &MD5[1..]),
-                "line 2 is most like the format gnu, but its digest has other characters than hexadecimal digits",
+                "line 2 looks like the format gnu, but its digest has other characters than hexadecimal digits",
             ),
             (
                 format!("MD5 (a) = {}\n", &MD5[1..]),
-                "line 1 is most like the format tag, but its digest is not a valid md5 digest",
+                "line 1 looks like the format tag, but its digest is not a valid md5 digest",
             ),
             (
                 "<?xml version=\"1.0\"?>\n<html>".to_owned(),
-                "line 1 is most like the format xml, but its root element is unknown, or it declares entities",
+                "line 1 looks like the format xml, but its root element is unknown, or it declares entities",
             ),
             (" <!DOCTYPE html>\n<html><body>404".to_owned(), "line 1 begins an HTML page"),
             (
