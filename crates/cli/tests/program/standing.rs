@@ -321,7 +321,7 @@ fn quiet_status_leaves_out_a_pause_as_its_help_says() {
         let help = text(&ends(&folder, &format!("help {command}"), 0).stdout);
         let help: Vec<_> = help.split_whitespace().collect();
         assert!(
-            help.join(" ").contains("Paused directories, and edited, moved and new files, leave")
+            help.join(" ").contains("Paused directories and edited, moved or new files do not")
         );
     }
 }

@@ -25,14 +25,16 @@ If several apply, the code is the first of these: 4, 1, 3, 2.
 /// Replaces the help of an option that has an effect on `nightly` only with --json.
 pub fn quiet_of_nightly(option: Arg) -> Arg {
     const HELP: &str = "With --json, summarize only directories with problems";
-    option.help(HELP).long_help(format!("{HELP}.\n\nWithout --json, `nightly` always does so."))
+    option
+        .help(HELP)
+        .long_help(format!("{HELP}.\n\nWithout --json, `nightly` never prints other summaries."))
 }
 
 pub const EXIT_CODES: &str = exit_codes!();
 
 pub const CATALOG: &str = "Check, copy, import or export the catalog itself.
 
-The catalog is one file that records the size, modification time, digests and last verification of \
+The catalog is one file. It records the size, modification time, digests and last verification of \
 each file. `lanesum add DIR` starts it, `lanesum nightly` keeps it up to date, and `lanesum status` \
 shows what needs attention.
 
@@ -46,9 +48,8 @@ A file has one of eight classes:
   missing    it does not exist any longer; restore it, or `forget` it
   damaged    its content changed and its time did not; restore it from a
              backup, or `accept` it
-  unchecked  it could not be verified: no permission, an I/O error, being
-             written, hidden by a mounted file system, or overdue; the next
-             run tries again
+  unchecked  it could not be verified: it is unreadable, being written, overdue
+             or hidden by a mounted file system; the next run tries again
   offline    its directory is missing, empty, unreadable or not the recorded one,
              or too many files are missing; connect the disk, or `relocate` it
 

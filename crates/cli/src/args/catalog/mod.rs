@@ -44,9 +44,9 @@ pub enum CatalogCommand {
     Add(Add),
     /// Compare names, sizes and times with the catalog.
     ///
-    /// `scan` reads no contents, so it finds new damage only if the size changed. It lists missing,
-    /// moved and new files, files whose size or time changed, and files that an earlier run found
-    /// damaged. It records no new content.
+    /// `scan` reads no contents. It finds new damage only if the size of a file changed. It lists
+    /// missing, moved and new files, files with a changed size or time, and files with known
+    /// damage. It records no new content.
     #[command(after_help = help::SCAN)]
     Scan(Scan),
     /// Record edited, moved and new files (never damaged ones).

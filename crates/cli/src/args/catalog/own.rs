@@ -45,9 +45,9 @@ pub enum CatalogVerb {
     /// with the listed content is recorded. A new file with different content is recorded as
     /// damaged, with the digests of the list.
     ///
-    /// A file that was recorded before is compared with its record, too. If record, list and
-    /// content are not the same, the record stays unchanged unless --replace is given. An invalid
-    /// list line ends the command before anything is recorded.
+    /// A recorded file is also compared with its record. If record, list and content differ, the
+    /// record stays unchanged without --replace. If a list has an invalid line, nothing is
+    /// recorded.
     #[command(after_help = help::IMPORT)]
     Import(ImportArgs),
     /// Print the records of a directory as a checksum list.

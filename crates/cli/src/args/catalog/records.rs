@@ -58,7 +58,7 @@ pub struct Status {
 
     /// Print nothing if the exit code is 0.
     ///
-    /// Paused directories, and edited, moved and new files, leave the exit code 0.
+    /// Paused directories and edited, moved or new files do not change the exit code.
     #[arg(short, long)]
     pub quiet: bool,
 
@@ -96,7 +96,7 @@ pub struct Report {
 
     /// Print nothing if the exit code is 0.
     ///
-    /// Paused directories, and edited, moved and new files, leave the exit code 0.
+    /// Paused directories and edited, moved or new files do not change the exit code.
     #[arg(short, long)]
     pub quiet: bool,
 

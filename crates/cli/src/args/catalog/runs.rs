@@ -162,9 +162,9 @@ impl Add {
 pub struct MaxGone {
     /// Stop if more than N percent of the files are missing [default: 10].
     ///
-    /// The directory then counts as offline, as if its disk were not connected, and its records
-    /// stay unchanged. A hundred missing files or fewer never stop the command. With --max-gone
-    /// 100, the command never stops because of missing files.
+    /// The directory then counts as offline, as if its disk were not connected. Its records stay
+    /// unchanged. A hundred missing files or fewer never stop the command. With --max-gone 100, the
+    /// command never stops because of missing files.
     #[arg(long, value_name = "N", value_parser = whole_percent)]
     pub max_gone: Option<u32>,
 }
