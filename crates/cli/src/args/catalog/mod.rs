@@ -73,8 +73,8 @@ pub enum CatalogCommand {
     Scrub(Scrub),
     /// Update and scrub, and print only problems (for cron).
     ///
-    /// `nightly` runs `update` over all directories, then `scrub`. It prints nothing if nothing
-    /// needs attention, and never prints edited, moved or new files. With --json it also prints a
+    /// `nightly` runs `update` over all directories, then `scrub`. If nothing needs attention, it
+    /// prints nothing. It never prints edited, moved or new files. With --json, it also prints a
     /// summary of each directory.
     #[command(after_help = help::NIGHTLY, mut_arg("quiet", help::quiet_of_nightly))]
     Nightly(Nightly),
@@ -109,9 +109,9 @@ pub enum CatalogCommand {
     Status(Status),
     /// List problems, or all files with their digests.
     ///
-    /// By default, `report` prints text for a mail, and its first line can be the subject. It lists
-    /// each damaged, missing or unchecked file with the recorded digest. --csv, --json and --html
-    /// print a fixity report: every file with its digest and its last verification.
+    /// By default, `report` prints the text of a mail. The first line can be the subject. The text
+    /// lists each damaged, missing or unchecked file with the recorded digest. --csv, --json and
+    /// --html print a fixity report: every file with its digest and its last verification.
     #[command(after_help = help::REPORT)]
     Report(Report),
     /// Record files as they are now, even damaged ones.
