@@ -471,6 +471,17 @@ fn paste(folder: &Folder, told: &str) -> Output {
 }
 
 #[test]
+fn utf16_list_to_import_gives_a_command() {
+    let folder = Folder::of(&["tree/a"]);
+    let list = format!("\u{feff}{}  a\n", md5("tree/a"));
+    folder.write("list", list.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<_>>());
+    let refused = folder.run("catalog import --catalog c.db --add tree --root tree list");
+    assert_eq!(refused.status.code(), Some(2));
+    let imported = paste(&folder, &plain(refused));
+    assert_eq!(imported.status.code(), Some(0), "{imported:?}");
+}
+
+#[test]
 fn hinted_commands_work() {
     let folder = Folder::of(&["old tree/d/x", "old tree/README", "old tree/\u{e4}"]);
     let sum = |name: &str| md5(format!("old tree/{name}"));
