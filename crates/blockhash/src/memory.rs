@@ -57,6 +57,16 @@ struct Left {
     message: usize,
 }
 
+// The two sorts are compiled once, because they do not depend on the hash function.
+
+fn sort_by_length(waiting: &mut [Left], messages: &[&[u8]]) {
+    waiting.sort_unstable_by_key(|left| messages[left.message].len());
+}
+
+fn sort_by_blocks(waiting: &mut [Left]) {
+    waiting.sort_unstable_by_key(|left| left.blocks);
+}
+
 struct Scheduler<'a, H: BlockHash> {
     backend: Backend,
     start: Midstate<H>,
@@ -168,7 +178,7 @@ impl<'a, H: BlockHash> Scheduler<'a, H> {
     /// many.
     fn take_alike(&mut self) {
         let mut waiting = core::mem::take(&mut self.waiting);
-        waiting.sort_unstable_by_key(|left| self.messages[left.message].len());
+        sort_by_length(&mut waiting, self.messages);
         let blocks = |left: &Left| blocks_of::<H>(self.messages[left.message].len());
         let runs: Vec<usize> =
             waiting.chunk_by(|a, b| blocks(a) == blocks(b)).map(<[Left]>::len).collect();
@@ -217,7 +227,7 @@ impl<'a, H: BlockHash> Scheduler<'a, H> {
         let mut most = H::most_streams(self.backend);
         if self.waiting.len() < most && !self.later.is_empty() {
             self.waiting.append(&mut self.later);
-            self.waiting.sort_unstable_by_key(|left| left.blocks);
+            sort_by_blocks(&mut self.waiting);
         }
         if most > CROWD && self.are_first_crowded(most) {
             most = CROWD;

@@ -18,9 +18,11 @@ pub trait Kernel {
     /// The result of the computation.
     type Output;
 
-    /// The numbers of lanes to compile the kernel for, as bits: for the portable backend, and for
-    /// registers of 16, 32 and 64 bytes. A large kernel names those that it uses.
-    const WIDTHS: [u128; 4] = [u128::MAX; 4];
+    /// The numbers of lanes to compile the kernel for, as bits: for the portable backend, SSE2, AVX2,
+    /// and for AVX-512 with each of its three latencies (all operations in one cycle, rotations in
+    /// two, all in two). A large kernel names those that it uses. With an instruction set that has
+    /// none, it runs as with the one before.
+    const WIDTHS: [u128; 6] = [u128::MAX; 6];
 
     /// Runs the computation in lanes of `W`.
     ///
@@ -118,10 +120,11 @@ macro_rules! instruction_sets {
             /// Panics if `width` is not one of [`widths`](Self::widths) and of the kernel's.
             #[inline]
             pub fn run<K: Kernel>(self, width: usize, kernel: K) -> K::Output {
-                match self.0 {
+                let place = (0..=self.0 as usize).rfind(|&place| K::WIDTHS[place] > 0);
+                match InstructionSet::ALL[place.unwrap_or(0)] {
                     $($(#$build InstructionSet::$set => match width {
                         $($width => {
-                            if const { is_in(&K::WIDTHS, $register, $width) } {
+                            if const { K::WIDTHS[InstructionSet::$set as usize] >> $width & 1 == 1 } {
                                 run_in::<$word, K>(kernel)
                             } else {
                                 no_such_width(width)
@@ -306,7 +309,7 @@ fn align_frame() {
     core::hint::black_box(&core::mem::MaybeUninit::<Line>::uninit());
 }
 
-/// Returns whether a kernel with these [`WIDTHS`](Kernel::WIDTHS) is compiled for a width of a
+/// Returns whether a kernel with these [`WIDTHS`](Kernel64::WIDTHS) is compiled for a width of a
 /// backend, by the bytes in its registers.
 const fn is_in(widths: &[u128; 4], register: usize, width: usize) -> bool {
     let place = match register {

@@ -7,7 +7,8 @@ pub trait Kernel64 {
     /// The result of the computation.
     type Output;
 
-    /// The numbers of lanes to compile the kernel for, as in [`Kernel`](crate::Kernel::WIDTHS).
+    /// The numbers of lanes to compile the kernel for, as bits: for the portable backend, and for
+    /// registers of 16, 32 and 64 bytes. A large kernel names those that it uses.
     const WIDTHS: [u128; 4] = [u128::MAX; 4];
 
     /// The numbers of lanes of [`Backend::narrow_widths_64`](crate::Backend::narrow_widths_64) to

@@ -133,8 +133,15 @@ struct Work<'a>(Plan<'a, Sha1Hash>);
 
 impl Kernel for Work<'_> {
     type Output = ();
-    const WIDTHS: [u128; 4] =
-        [1 << 1, 1 << 1 | 1 << 4, 1 << 1 | 1 << 8, 1 << 1 | 1 << 8 | 1 << 16 | 1 << 32];
+    const WIDTHS: [u128; 6] = [
+        1 << 1,
+        1 << 1 | 1 << 4,
+        1 << 1 | 1 << 8,
+        1 << 1 | 1 << 8 | 1 << 16,
+        // The number of units limits it, and not the latency of rotations.
+        0,
+        1 << 1 | 1 << 8 | 1 << 16 | 1 << 32,
+    ];
 
     #[inline(always)]
     fn run<W: Word>(mut self) {
@@ -156,6 +163,17 @@ impl Kernel for Work<'_> {
 fn round<W: Word, const F: i32>([a, b, c, d, e]: [W; 5], sum: W) -> [W; 5] {
     let sum = e.add(sum).add(b.logic::<F>(c, d)).add(a.rotate_right::<27>());
     [sum, a, b.rotate_right::<2>(), c, d]
+}
+
+/// Computes twenty rounds with words that all lanes share.
+#[inline(always)]
+fn twenty<W: Word, const F: i32>(mut state: [W; 5], words: &[[u32; 4]], constant: u32) -> [W; 5] {
+    for [t0, t1, t2, t3] in words {
+        for word in [t0, t1, t2, t3] {
+            state = round::<W, F>(state, W::splat(word.wrapping_add(constant)));
+        }
+    }
+    state
 }
 
 /// Repeats an expression for each round, sixteen at a time in their own frame. The rounds are
@@ -211,7 +229,11 @@ impl Compression for Work<'_> {
         }
         if let Some(schedule) = self.0.last {
             let before = state;
-            rounds!(W, state, |T| W::splat(schedule[T / 4][T % 4]));
+            let (first, second) = schedule.split_at(10);
+            state = twenty::<W, { FUNCTION[0] }>(state, &first[..5], K[0]);
+            state = twenty::<W, { FUNCTION[1] }>(state, &first[5..], K[1]);
+            state = twenty::<W, { FUNCTION[2] }>(state, &second[..5], K[2]);
+            state = twenty::<W, { FUNCTION[3] }>(state, &second[5..], K[3]);
             state = add_each(state, before);
         }
         let [a, b, c, d, e] = state;

@@ -136,8 +136,15 @@ pub struct Work<'a> {
 
 impl Kernel for Work<'_> {
     type Output = ();
-    const WIDTHS: [u128; 4] =
-        [1 << 1, 1 << 1 | 1 << 4, 1 << 1 | 1 << 8, 1 << 1 | 1 << 8 | 1 << 16 | 1 << 32];
+    const WIDTHS: [u128; 6] = [
+        1 << 1,
+        1 << 1 | 1 << 4,
+        1 << 1 | 1 << 8,
+        1 << 1 | 1 << 8 | 1 << 16,
+        // The number of units limits it, and not the latency of rotations.
+        0,
+        1 << 1 | 1 << 8 | 1 << 16 | 1 << 32,
+    ];
 
     #[inline(always)]
     fn run<W: Word>(mut self) {
