@@ -55,6 +55,7 @@
 #[cfg(feature = "digest")]
 pub mod crypto;
 mod hasher;
+#[cfg(feature = "many")]
 mod many;
 mod one;
 #[cfg(feature = "std")]
@@ -62,11 +63,12 @@ mod random;
 mod round;
 mod words;
 
+#[cfg(feature = "many")]
+pub use crate::many::{Offset, Output, WithBackend};
 #[cfg(feature = "std")]
 pub use crate::random::RandomState;
 pub use crate::{
     hasher::{SipHasher, SipHasher128},
-    many::{Offset, Output, WithBackend},
     one::{KEY_LEN, SipHash, SipHash13, SipHash24, SipHash48},
 };
 pub use lanesum_lanes::Backend;

@@ -73,6 +73,7 @@ impl State<u64> {
     }
 }
 
+#[cfg(feature = "many")]
 impl<W: Word64> State<W> {
     /// Returns the same state in every lane.
     #[inline(always)]
@@ -88,7 +89,9 @@ impl<W: Word64> State<W> {
         let [v0, v1] = [W::select(mask, a0, b0), W::select(mask, a1, b1)];
         Self([v0, v1, W::select(mask, a2, b2), W::select(mask, a3, b3)])
     }
+}
 
+impl<W: Word64> State<W> {
     /// Computes the first half of a round on v0 and v1, without the rotation of v0.
     #[inline(always)]
     fn left(self) -> Self {
