@@ -324,6 +324,11 @@ impl<A: Word64, B: Word64> Word64 for Pair<A, B> {
     }
 
     #[inline(always)]
+    fn rest_of_any(input: &[u8]) -> u64 {
+        A::rest_of_any(input)
+    }
+
+    #[inline(always)]
     fn pick(numbers: &[u32], range: RangeInclusive<u32>, picked: &mut [u32]) -> usize {
         A::pick(numbers, range, picked)
     }

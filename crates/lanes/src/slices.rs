@@ -9,7 +9,7 @@ use core::marker::PhantomData;
 
 use crate::fetch::fetch_line;
 use crate::sorted::{CHUNK, SHORT, Sorted, item_of, length_of, place_of, words_of};
-use crate::words::{rest_of, rest_of_any};
+use crate::words::rest_of;
 use crate::{MAX_LANES_64, Source, WORD_LEN, Word64};
 
 /// Up to [`CHUNK`] short slices, sorted. Fast on backends that
@@ -80,7 +80,7 @@ impl<'a> ShortSlices<'a> {
         for lane in 0..W::LANES {
             let slice = self.slices[place_of(items[lane])];
             lanes.starts[lane] = slice.as_ptr();
-            let rest = if least > 0 { rest_of(slice) } else { rest_of_any(slice) };
+            let rest = if least > 0 { rest_of(slice) } else { W::rest_of_any(slice) };
             lanes.lasts[lane] = rest | u64::from(length_of(items[lane])) << LENGTH_SHIFT;
         }
         (lanes.least, lanes.most, lanes.width) = (least, most, W::LANES);

@@ -3,6 +3,7 @@
 use core::ops::RangeInclusive;
 
 use crate::word::sealed::Sealed;
+use crate::words::rest_of_any;
 use crate::{MAX_LANES_64, Source, WORD_LEN};
 
 /// A word of 64 bits in each of [`LANES`](Word64::LANES) lanes.
@@ -147,6 +148,14 @@ pub trait Word64: Copy + Sealed {
     /// # Panics
     /// Panics if `source` does not have all the lanes.
     fn load_rest<S: Source>(source: &S, first: usize) -> Self;
+
+    /// Returns the last `length % 8` bytes of one input as a number. Fast even where the lengths of
+    /// inputs of fewer than eight bytes cannot be predicted.
+    #[must_use]
+    #[inline(always)]
+    fn rest_of_any(input: &[u8]) -> u64 {
+        rest_of_any(input)
+    }
 
     /// Loads words `index` and `index + 1` of the inputs `first .. first + LANES`, with zeros for
     /// the bytes beyond the end of an input.

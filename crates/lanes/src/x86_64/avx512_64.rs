@@ -128,6 +128,14 @@ word64! {
     }
 
     #[inline(always)]
+    fn rest_of_any(input: &[u8]) -> u64 {
+        let rest = input.len() % WORD_LEN;
+        let bytes = some_of_pair(input, input.len() - rest, !(u64::MAX << rest));
+        // SAFETY: the ground rule.
+        unsafe { _mm_cvtsi128_si64(bytes) }.cast_unsigned()
+    }
+
+    #[inline(always)]
     fn pick(numbers: &[u32], range: RangeInclusive<u32>, picked: &mut [u32]) -> usize {
         const { assert!(AT_ONCE <= PICK_ROOM) };
         let mut picked = Picked { picked, count: 0, range };
