@@ -13,7 +13,7 @@ use xxhash_rust::xxh3::Xxh3;
 use xxhash_rust::xxh32::Xxh32;
 use xxhash_rust::xxh64::Xxh64;
 
-use super::blocks::{Blocks, Dropbox, Glacier, Join};
+use super::blocks::{BlockByBlock, Blocks};
 use super::lanes::with_hash;
 use super::midstate::Midstate;
 use super::subtrees::Subtrees;
@@ -120,8 +120,9 @@ fn hasher(
         }
         Algorithm::Sha3_256 => Some(sha3::<Sha3_256>()),
         Algorithm::Sha3_512 => Some(sha3::<Sha3_512>()),
-        Algorithm::Dropbox => Some(blocks::<Dropbox>()),
-        Algorithm::Glacier => Some(blocks::<Glacier>()),
+        Algorithm::Dropbox | Algorithm::Glacier => Blocks::of(algorithm).map(|blocks| {
+            by(BlockByBlock::new(blocks), BlockByBlock::update, BlockByBlock::finalize)
+        }),
         Algorithm::Xxh128 => {
             Some(by(Xxh3::new(), Xxh3::update, |state| state.digest128().to_be_bytes()))
         }
@@ -198,10 +199,6 @@ fn crc64_behind(state: &[u8]) -> Option<crc_fast::Digest> {
 
 fn save_crc64(crc: &crc_fast::Digest) -> Option<Vec<u8>> {
     Some(crc.finalize().to_be_bytes().into())
-}
-
-fn blocks<J: Join + Send + 'static>() -> Box<dyn Hasher> {
-    by(Blocks::<J>::default(), Blocks::update, Blocks::finalize)
 }
 
 fn sha3<H: sha3::Digest + Send + 'static>() -> Box<dyn Hasher> {

@@ -9,17 +9,22 @@
 //! file 1: md5 lane 1                           ^ md5   ^ the bytes in the buffer end here
 //! file 2: md5 lane 2, sha512 lane 1         ^ sha512
 //! ```
+//!
+//! An algorithm of blocks has lanes of SHA-256. When a block of a file ends, the next one begins in
+//! a new lane, and the digest of the ended one is [joined](Blocks) to the previous ones.
 
 use std::task::Poll;
 
 use lanesum_blockhash::{Backend, BlockHash, LaneStates, Midstate, Stream, many};
 use lanesum_md5::Md5Hash;
 
+use super::blocks::Blocks;
+use super::hashers;
 use super::stream::FileStream;
 use crate::{Algorithm, Algorithms, Digest};
 
 /// The number of algorithms with lanes.
-pub(super) const FUNCTIONS: usize = 7;
+pub(super) const FUNCTIONS: usize = 9;
 
 /// The algorithms with lanes.
 pub(super) const IN_LANES: [Algorithm; FUNCTIONS] = [
@@ -30,6 +35,8 @@ pub(super) const IN_LANES: [Algorithm; FUNCTIONS] = [
     Algorithm::Sha384,
     Algorithm::Sha512,
     Algorithm::Sha512_256,
+    Algorithm::Dropbox,
+    Algorithm::Glacier,
 ];
 
 /// Returns the algorithms of a set that have lanes.
@@ -37,7 +44,12 @@ pub(super) fn in_lanes(algorithms: Algorithms) -> Algorithms {
     IN_LANES.into_iter().collect::<Algorithms>().intersection(algorithms)
 }
 
-/// Calls a generic function with the hash function of an algorithm that has lanes.
+/// Returns the hash function of the lanes of an algorithm.
+fn function_of(algorithm: Algorithm) -> Algorithm {
+    if Blocks::of(algorithm).is_some() { Algorithm::Sha256 } else { algorithm }
+}
+
+/// Calls a generic function with a hash function that has lanes.
 macro_rules! with_hash {
     ($algorithm:expr, $function:ident $(::<$other:ty>)? ($($argument:expr),*)) => {
         match $algorithm {
@@ -54,10 +66,10 @@ macro_rules! with_hash {
 }
 pub(super) use with_hash;
 
-/// Returns the digests of messages that are in memory.
+/// Returns the digests of messages that are in memory, of at most one block of the algorithm.
 ///
 /// # Panics
-/// Panics if the algorithm has no lanes.
+/// Panics if the algorithm has no lanes, or if a message is longer than a block.
 pub(super) fn hash_many(algorithm: Algorithm, backend: Backend, messages: &[&[u8]]) -> Vec<Digest> {
     fn all<H: BlockHash>(
         algorithm: Algorithm,
@@ -65,9 +77,18 @@ pub(super) fn hash_many(algorithm: Algorithm, backend: Backend, messages: &[&[u8
         messages: &[&[u8]],
     ) -> Vec<Digest> {
         let digests = many::<H, _>(backend, messages);
-        digests.iter().map(|it| super::hashers::digest(algorithm, it.as_ref())).collect()
+        let digest = |(it, message): (&lanesum_blockhash::Digest<H>, &&[u8])| {
+            let Some(blocks) = Blocks::of(algorithm) else {
+                return hashers::digest(algorithm, it.as_ref());
+            };
+            let digest = it.as_ref().try_into().expect("a digest of SHA-256");
+            let joined = blocks.of_one(message.len(), digest);
+            hashers::digest(algorithm, joined.as_ref())
+        };
+        digests.iter().zip(messages).map(digest).collect()
     }
-    with_hash!(algorithm, all(algorithm, backend, messages)).expect("an algorithm with lanes")
+    let digests = with_hash!(function_of(algorithm), all(algorithm, backend, messages));
+    digests.expect("an algorithm with lanes")
 }
 
 /// The state of an algorithm after the last byte of a file, or of a chunk of it.
@@ -81,7 +102,7 @@ impl LaneState {
     /// Returns the digest, if the state is that after the padding.
     pub(super) fn digest(&self) -> Digest {
         let length = self.algorithm.digest_len();
-        super::hashers::digest(self.algorithm, &self.state[..length])
+        hashers::digest(self.algorithm, &self.state[..length])
     }
 }
 
@@ -96,8 +117,13 @@ pub(super) struct FileLanes<T> {
 /// The lanes of an algorithm.
 struct Function<T> {
     states: Box<dyn States<T>>,
-    /// The file of each lane.
-    files: Vec<usize>,
+    lanes: Vec<FileLane>,
+}
+
+/// The file of a lane, and its blocks if the algorithm has any.
+struct FileLane {
+    file: usize,
+    blocks: Option<Blocks>,
 }
 
 impl<T: 'static> FileLanes<T> {
@@ -123,11 +149,12 @@ impl<T: 'static> FileLanes<T> {
         for (function, algorithm) in self.functions.iter_mut().zip(IN_LANES) {
             if file.algorithms_in_lanes().contains(algorithm) {
                 let function = function.get_or_insert_with(|| {
-                    let states = with_hash!(algorithm, states::<T>(self.backend));
-                    Function { states: states.expect("it has lanes"), files: Vec::new() }
+                    let states = with_hash!(function_of(algorithm), states::<T>(self.backend));
+                    Function { states: states.expect("it has lanes"), lanes: Vec::new() }
                 });
                 function.states.push(file.behind(algorithm));
-                function.files.push(self.files.len());
+                let (file, blocks) = (self.files.len(), Blocks::of(algorithm));
+                function.lanes.push(FileLane { file, blocks });
             }
         }
         self.files.push(file);
@@ -137,10 +164,10 @@ impl<T: 'static> FileLanes<T> {
     pub(super) fn advance(&mut self) {
         let Self { files, functions, .. } = self;
         for (number, function) in functions.iter_mut().enumerate() {
-            if let Some(Function { states, files: of }) = function
-                && !of.is_empty()
+            if let Some(Function { states, lanes }) = function
+                && !lanes.is_empty()
             {
-                states.advance(&mut views(files, of, number));
+                states.advance(&mut views(files, lanes, number));
             }
         }
     }
@@ -149,12 +176,20 @@ impl<T: 'static> FileLanes<T> {
     pub(super) fn take_finished(&mut self) -> Option<FileStream<T>> {
         for (number, algorithm) in IN_LANES.into_iter().enumerate() {
             let Some(function) = &mut self.functions[number] else { continue };
-            while !function.files.is_empty()
-                && let views = &mut views(&mut self.files, &function.files, number)
+            while !function.lanes.is_empty()
+                && let views = &mut views(&mut self.files, &mut function.lanes, number)
                 && let Some(lane) = function.states.finished(views)
             {
-                let state = function.states.swap_remove(lane);
-                let place = function.files.swap_remove(lane);
+                let mut state = function.states.swap_remove(lane);
+                let FileLane { file: place, blocks } = function.lanes.swap_remove(lane);
+                if let Some(mut blocks) = blocks {
+                    if blocks.end_lane(&state) {
+                        function.states.push(None);
+                        function.lanes.push(FileLane { file: place, blocks: Some(blocks) });
+                        continue;
+                    }
+                    state = blocks.finalize().as_ref().to_vec();
+                }
                 let file = &mut self.files[place];
                 file.add_state(LaneState { algorithm, state });
                 if file.has_all_states() {
@@ -169,41 +204,54 @@ impl<T: 'static> FileLanes<T> {
     fn remove(&mut self, place: usize) -> FileStream<T> {
         let last = self.files.len() - 1;
         for function in self.functions.iter_mut().flatten() {
-            function.files.iter_mut().filter(|it| **it == last).for_each(|it| *it = place);
+            let moved = function.lanes.iter_mut().filter(|it| it.file == last);
+            moved.for_each(|it| it.file = place);
         }
         self.files.swap_remove(place)
     }
 }
 
 /// Returns what a function sees of the files in its lanes.
-fn views<'f, T>(files: &'f mut [FileStream<T>], of: &[usize], function: usize) -> Vec<View<'f, T>> {
+fn views<'f, T>(
+    files: &'f mut [FileStream<T>],
+    lanes: &'f mut [FileLane],
+    function: usize,
+) -> Vec<View<'f, T>> {
     let mut files: Vec<_> = files.iter_mut().map(Some).collect();
-    let mut view = |&place: &usize| {
-        let file = files[place].take().expect("a file is in one lane of a function");
-        View { file, function }
+    let view = |lane: &'f mut FileLane| {
+        let file = files[lane.file].take().expect("a file is in one lane of a function");
+        View { file, function, blocks: lane.blocks.as_mut() }
     };
-    of.iter().map(&mut view).collect()
+    lanes.iter_mut().map(view).collect()
 }
 
-/// A file as the stream of one of its functions.
+/// A file, or a block of it, as the stream of one of its functions.
 struct View<'f, T> {
     file: &'f mut FileStream<T>,
     function: usize,
+    blocks: Option<&'f mut Blocks>,
 }
 
 impl<T> Stream for View<'_, T> {
     #[inline]
     fn chunk(&mut self) -> Poll<&[u8]> {
-        self.file.chunk(self.function)
+        let chunk = self.file.chunk(self.function);
+        match &self.blocks {
+            None => chunk,
+            Some(blocks) => chunk.map(|chunk| blocks.cut(chunk)),
+        }
     }
 
     #[inline]
     fn consume(&mut self, count: usize) {
         self.file.consume(self.function, count);
+        if let Some(blocks) = &mut self.blocks {
+            blocks.consume(count);
+        }
     }
 
     fn is_cut(&self) -> bool {
-        self.file.is_cut()
+        self.blocks.as_ref().map_or_else(|| self.file.is_cut(), |blocks| blocks.is_whole())
     }
 }
 

@@ -329,7 +329,8 @@ impl<T> FileStream<T> {
         let bytes = self.bytes;
         if self.is_cut {
             // A file that ended early has no midstate. The check for changes finds the reason.
-            let states = hashers.save().filter(|_| bytes == self.length);
+            let is_stored = bytes == self.length && Midstate::exists_of(self.algorithms);
+            let states = hashers.save().filter(|_| is_stored);
             let midstate = states.map(|mut states| {
                 states.extend(lanes.into_iter().map(|lane| (lane.algorithm, lane.state)));
                 Box::new(Midstate::new(self.offset + bytes, states))

@@ -1,6 +1,7 @@
 //! The engine over real files: digests, order, files that change while they are read, and every way
 //! to read them.
 
+mod blocks;
 mod cache;
 mod layouts;
 mod mapped;
