@@ -18,10 +18,10 @@ pub trait Kernel {
     /// The result of the computation.
     type Output;
 
-    /// The numbers of lanes to compile the kernel for, as bits: for the portable backend, SSE2, AVX2,
-    /// and for AVX-512 with each of its three latencies (all operations in one cycle, rotations in
-    /// two, all in two). A large kernel names those that it uses. With an instruction set that has
-    /// none, it runs as with the one before.
+    /// The numbers of lanes to compile the kernel for, as bits: for the portable backend, SSE2,
+    /// AVX2, and for AVX-512 with each of its three latencies (all operations in one cycle,
+    /// rotations in two, all in two). A large kernel names those that it uses. With an instruction
+    /// set that has none, it runs as with the one before.
     const WIDTHS: [u128; 6] = [u128::MAX; 6];
 
     /// Runs the computation in lanes of `W`.
