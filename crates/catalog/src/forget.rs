@@ -104,13 +104,8 @@ impl Catalog {
         let path_of = |file: &&File| root.path_of(&file.path());
         let is_there = |file: &&File| path_of(file).symlink_metadata().is_ok_and(|it| it.is_file());
         let still_there = files.iter().filter(is_there).count() as u64;
-        let path = ForgottenPath {
-            path: path.to_owned(),
-            files: files.len() as u64,
-            still_there,
-            damaged,
-            is_root,
-        };
+        let (path, count) = (path.to_owned(), files.len() as u64);
+        let path = ForgottenPath { path, files: count, still_there, damaged, is_root };
         Ok(Chosen { root, path, files })
     }
 
@@ -127,11 +122,9 @@ impl Catalog {
             runs.push(RunRow { files: path.files.cast_signed(), ..run });
         }
         let roots = chosen.iter().filter(|it| it.path.is_root);
-        let roots: Vec<i64> = roots.map(|it| it.root.id()).collect();
-        let delete = |db: &rusqlite::Transaction<'_>| {
-            roots.iter().try_for_each(|&root| delete_root(db, root))
-        };
-        batch.commit(&mut self.db, &runs, delete)?;
+        let ids: Vec<i64> = roots.map(|it| it.root.id()).collect();
+        batch
+            .commit(&mut self.db, &runs, |db| ids.iter().try_for_each(|it| delete_root(db, *it)))?;
         self.checkpoint()
     }
 }

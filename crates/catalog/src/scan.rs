@@ -71,12 +71,7 @@ impl Scan {
     /// The number of records of the root.
     pub(crate) fn records(&self) -> u64 {
         let known = self.same.len() + self.differing.len() + self.gone.len() + self.excluded.len();
-        known as u64 + self.unknown()
-    }
-
-    /// The number of records that could not be checked.
-    pub(crate) fn unknown(&self) -> u64 {
-        self.blind.iter().map(|blind| blind.files).sum()
+        known as u64 + self.blind.iter().map(|blind| blind.files).sum::<u64>()
     }
 
     /// Returns whether most files with the recorded size and time kept their inodes. Otherwise the

@@ -274,8 +274,7 @@ impl Pass<'_> {
             let Some(found) = found else { continue };
             // Patterns of a file that appeared or was truncated may exclude the whole root.
             let gone = self.roots[at].newly_gone() + found.excluded.len() as u64;
-            let records = found.records();
-            let records = records + self.roots[at].gone.len() as u64;
+            let records = found.records() + self.roots[at].gone.len() as u64;
             let most = u64::from(self.max_gone(at));
             if gone > MANY && gone * 100 > records * most {
                 let now = self.now();
@@ -309,6 +308,8 @@ impl Pass<'_> {
         let at = self.at;
         if !target.paths.is_empty() {
             self.restrict(&mut found, target);
+        } else {
+            self.set_reached(found.same.iter().chain(found.differing.iter().map(|(id, _)| id)))?;
         }
         for blind in std::mem::take(&mut found.blind) {
             self.report_blind(at, blind);
@@ -336,6 +337,24 @@ impl Pass<'_> {
             self.halt_unless(is_done);
         }
         Ok(())
+    }
+
+    /// Stores files as unchecked that the last scan could not reach, until they are read.
+    fn set_reached<'a>(&mut self, ids: impl Iterator<Item = &'a i64>) -> Result<(), CatalogError> {
+        let (at, root) = (self.at, self.roots[self.at].root.id());
+        let mut blind = pending_of(&self.catalog.db, root)?;
+        blind.retain(|row| row.class == Class::Unchecked && row.files > 0);
+        let present: HashSet<_> = ids.filter(|_| !blind.is_empty()).collect();
+        for row in &blind {
+            let path = row.path.strip_suffix(b"/").unwrap_or(&row.path);
+            for id in rows::below(&self.catalog.db, root, path)? {
+                if present.contains(&id) && !self.roots[at].states.contains_key(&id) {
+                    self.set_state(at, id, Class::Unchecked, row.reason)?;
+                }
+            }
+        }
+        // A scrub chooses files by their states in the catalog.
+        self.commit()
     }
 
     /// Returns moved files to read. The others move without a read.

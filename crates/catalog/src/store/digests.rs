@@ -70,10 +70,8 @@ pub(crate) fn encode_any(digests: &Digests) -> Result<(i64, Vec<u8>), CatalogErr
 
 /// Returns the digests that [`encode_any`] stored, or `None` for other bytes.
 pub(crate) fn decode_any(number: i64, bytes: &[u8]) -> Option<Digests> {
-    if number == 0 && bytes.is_empty() {
-        return Some(Digests::default());
-    }
-    decode(number, bytes)
+    let is_empty = number == 0 && bytes.is_empty();
+    if is_empty { Some(Digests::default()) } else { decode(number, bytes) }
 }
 
 /// Returns the digests that [`encode`] stored, or `None` for other bytes.

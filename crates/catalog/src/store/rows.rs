@@ -452,9 +452,7 @@ pub(crate) fn below(db: &Connection, root: i64, path: &[u8]) -> Result<Vec<i64>,
                WHERE d.root = ?1 AND d.path >= ?2 AND d.path < ?3";
     let mut statement = db.prepare_cached(sql)?;
     let found = statement.query_map((root, from, to), |row| row.get(0))?;
-    for id in found {
-        ids.push(id?);
-    }
+    ids.extend(found.collect::<Result<Vec<i64>, _>>()?);
     Ok(ids)
 }
 

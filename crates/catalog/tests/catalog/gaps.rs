@@ -90,8 +90,33 @@ fn files_of_an_unreadable_directory_are_unknown_and_not_missing() {
     }
     set_mode(&archive.path("d"), 0o700);
     let report = archive.update();
-    assert_eq!((report.lines(), report.summary.attention()), (vec![], Attention::Nothing));
+    assert_eq!(report.lines(), ["ok d/b", "ok d/e/c"]);
+    assert_eq!(report.summary.attention(), Attention::Nothing);
     assert_eq!((archive.stored(), archive.status().unknown), (vec![], 0));
+}
+
+#[test]
+fn files_of_a_directory_that_is_readable_again_are_unchecked_until_they_are_read() {
+    let mut bad = Selection::default();
+    bad.bad = true;
+    let bad = Task::Scrub(bad);
+    for task in [Task::Update, Task::Verify, bad.clone()] {
+        let archive = Archive::recorded(&["a", "d/b", "d/e/c"]);
+        set_mode(&archive.path("d"), 0);
+        archive.limited(Archive::verify);
+        set_mode(&archive.path("d"), 0o700);
+        archive.damage("d/b");
+        assert_eq!(archive.scan().of(Class::Unchecked), ["d/b", "d/e/c"]);
+        assert_eq!(archive.stored(), ["unchecked d/b", "unchecked d/e/c"]);
+        assert_eq!(archive.run(&task).lines(), ["damaged d/b", "ok d/e/c"], "{task:?}");
+        assert_eq!(archive.stored(), ["damaged d/b"], "{task:?}");
+    }
+    let archive = Archive::recorded(&["a", "d/b"]);
+    set_mode(&archive.path("d"), 0);
+    archive.limited(Archive::verify);
+    set_mode(&archive.path("d"), 0o700);
+    archive.damage("d/b");
+    assert_eq!(archive.run(&bad).lines(), ["damaged d/b"]);
 }
 
 #[test]
@@ -101,7 +126,7 @@ fn working_root_keeps_the_records_of_an_unreadable_directory() {
     archive.limited(Archive::update);
     set_mode(&archive.path("d"), 0o700);
     assert_eq!(archive.files().len(), 2);
-    assert_eq!(archive.update().lines(), [""; 0]);
+    assert_eq!(archive.update().lines(), ["ok d/b"]);
 }
 
 #[test]
@@ -210,7 +235,8 @@ fn files_below_a_mount_are_unchecked_and_not_missing() {
         assert_eq!(reasons, [(Class::Unchecked, Some(Reason::MountedOver), 2)], "{task:?}");
         drop(bound);
         let report = archive.update();
-        assert_eq!((report.lines(), report.summary.attention()), (vec![], Attention::Nothing));
+        assert_eq!(report.lines(), ["ok sub/b", "ok sub/c"]);
+        assert_eq!(report.summary.attention(), Attention::Nothing);
         assert_eq!(archive.files().len(), 3);
     }
 }
@@ -240,7 +266,7 @@ fn file_that_is_mounted_over_is_unchecked() {
     let error = &accepted.failed[0].1;
     assert!(matches!(error, CatalogError::Offline { reason: Reason::MountedOver, .. }), "{error}");
     drop(bound);
-    assert_eq!(archive.scrub().lines(), [""; 0]);
+    assert_eq!(archive.scrub().lines(), ["ok a"]);
     assert_eq!(archive.stored(), [""; 0]);
 }
 
