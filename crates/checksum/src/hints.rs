@@ -363,6 +363,12 @@ impl NotFound {
         self.is_encoded
     }
 
+    /// Returns the name of the first entry.
+    #[must_use]
+    pub fn first(&self) -> &[u8] {
+        &self.first
+    }
+
     /// Returns the directory of the first entry, as named in the list.
     #[must_use]
     pub fn listed_folder(&self) -> Option<&[u8]> {
@@ -379,7 +385,9 @@ impl NotFound {
         let are_all = self.count == entries;
         if are_all {
             self.folder(place, &mut hints);
-            hints.extend(self.prefix(place));
+            if !hints.iter().any(|hint| matches!(hint, Hint::Beside(_))) {
+                hints.extend(self.prefix(place));
+            }
         }
         if let Some(Otherwise { name, written, file, beside }) = &self.written {
             // Otherwise the file belongs to another entry, and this one is missing.

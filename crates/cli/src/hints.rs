@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use lanesum_bag::BagError;
 use lanesum_checksum::Algorithm;
 use lanesum_checksum::check::{List, ListError};
+use lanesum_checksum::etag::PartSize;
 use lanesum_checksum::hints::{Doubt, Hint, Lookup, NotFound, Says, Written, is_escaped};
 use lanesum_checksum::journal::JournalError;
 use lanesum_checksum::walk::Skip;
@@ -116,9 +117,7 @@ pub const fn of_wrong(wrong: &Wrong) -> Option<&'static str> {
         Wrong::NothingInHeader => "name the columns md5, sha256 or size, or algorithm and hash",
         Wrong::NoName => "for `aws s3api head-object` or a pointer of Git LFS: --name NAME",
         Wrong::NoObject => "check the names of the bucket and the prefix",
-        Wrong::PartSize => {
-            "`lanesum etag -p SIZE`, with one size, prints lists that can be checked"
-        }
+        Wrong::PartSize => ONE_PART_SIZE,
         Wrong::OtherObjects => "use the output of `aws s3api list-objects-v2`",
         Wrong::Truncated => "list all objects: leave out --max-items",
         Wrong::Prefixes => "list all objects: leave out --delimiter, or use --recursive",
@@ -403,6 +402,15 @@ fn through(list: &List, words: &str, filter: &str, command: &str) -> Problem {
     Problem::new(words, hint)
 }
 
+const ONE_PART_SIZE: &str =
+    "`lanesum etag -p SIZE`, with one size, prints lists that can be checked";
+
+/// Returns whether a name looks like one of `etag` with several part sizes: `16MiB  FILE`.
+fn begins_with_part_size(name: &[u8]) -> bool {
+    let before = str::from_utf8(name).ok().and_then(|name| name.split_once("  "));
+    before.is_some_and(|(size, _)| size.parse::<PartSize>().is_ok())
+}
+
 /// Prints a common cause of missing names, and a hint. `entries` is the number of entries in the
 /// whole list.
 pub fn tell(
@@ -415,8 +423,14 @@ pub fn tell(
     let list = place.list.name();
     let hints = not_found.hints(place, entries);
     if hints.is_empty() && entries > 1 && not_found.count() == entries && place.folder().is_none() {
-        let words = format!("all of its {entries} files are missing");
-        Problem::new(words, "--root DIR names the directory of the files").print(list, console);
+        let problem = match begins_with_part_size(not_found.first()) {
+            true => Problem::new("part sizes before the names", ONE_PART_SIZE),
+            false => Problem::new(
+                format!("all of its {entries} files are missing"),
+                "--root DIR names the directory of the files",
+            ),
+        };
+        problem.print(list, console);
     }
     for hint in hints {
         match hint {

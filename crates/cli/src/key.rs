@@ -62,8 +62,12 @@ impl KeyFile {
     /// Warns if other users can read the file, because they could make the same checksums.
     pub fn warn(&self, console: &mut Console) {
         if let Some(mode) = self.open_mode {
-            let words =
-                format!("warning: mode {mode:04o} lets other users read or replace the key");
+            let may = match (mode & 0o044 > 0, mode & 0o022 > 0) {
+                (true, false) => "read",
+                (false, _) => "replace",
+                (true, true) => "read or replace",
+            };
+            let words = format!("warning: mode {mode:04o} lets other users {may} the key");
             console.about(self.path.as_os_str().as_bytes(), &words);
             console.hint(&format!("chmod 600 {}", hints::value(&self.path)));
         }

@@ -67,7 +67,8 @@ impl Target {
         };
         let kind = found.map(|found| FileType::from_raw_mode(found.st_mode));
         if kind == Some(FileType::Directory) {
-            return Err(Errno::ISDIR.into());
+            let words = "is a directory; -o names the file for the list";
+            return Err(io::Error::new(io::ErrorKind::IsADirectory, words));
         }
         if found.is_some_and(|found| id_of_stdout().is_ok_and(|id| id == inode_of(&found))) {
             // A socket cannot be opened again, and a file must keep its position.

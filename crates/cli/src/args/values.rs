@@ -8,18 +8,30 @@ use lanesum_md5::Backend;
 
 /// Algorithms by name, with the names in help and completions.
 pub fn algorithms() -> impl TypedValueParser<Value = Algorithm> {
-    let value = |it: Algorithm| PossibleValue::new(it.name()).aliases(it.aliases());
-    PossibleValuesParser::new(Algorithm::ALL.map(value))
-        .map(|name| name.parse().expect("one of the names"))
+    PossibleValuesParser::new(Algorithm::ALL.map(value)).map(named)
+}
+
+fn value(algorithm: Algorithm) -> PossibleValue {
+    let hyphenated = match algorithm {
+        Algorithm::Sha1 => Some("sha-1"),
+        Algorithm::Sha224 => Some("sha-224"),
+        Algorithm::Sha256 => Some("sha-256"),
+        Algorithm::Sha384 => Some("sha-384"),
+        Algorithm::Sha512 => Some("sha-512"),
+        _ => None,
+    };
+    PossibleValue::new(algorithm.name()).aliases(algorithm.aliases()).aliases(hyphenated)
+}
+
+fn named(name: String) -> Algorithm {
+    Algorithm::called(&name).expect("one of the names")
 }
 
 /// Parses algorithms, and hides those that need a key. They are accepted here, so that a later
 /// error gives the reason.
 pub fn keyless_algorithms() -> impl TypedValueParser<Value = Algorithm> {
-    let value =
-        |it: Algorithm| PossibleValue::new(it.name()).aliases(it.aliases()).hide(it.needs_key());
-    PossibleValuesParser::new(Algorithm::ALL.map(value))
-        .map(|name| name.parse().expect("one of the names"))
+    let value = |it: Algorithm| value(it).hide(it.needs_key());
+    PossibleValuesParser::new(Algorithm::ALL.map(value)).map(named)
 }
 
 /// Formats by name, those that will do, with the names in help and completions.

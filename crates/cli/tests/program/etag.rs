@@ -311,6 +311,11 @@ fn a_list_of_etags_is_checked() {
     let told =
         ["1", "2"].map(|line| format!("lanesum: 'standard input': line {line}: {told}")).concat();
     expect(&run, 1, "", told);
+    // The ETag of a file in one part looks like an MD5.
+    folder.write("t/small", "x");
+    let run = folder.run_with_stdin("check -q", folder.run("etag -p 5MiB,s3cmd t/small").stdout);
+    let told = text(&run.stderr);
+    assert!(told.contains("part sizes before the names\nhint: `lanesum etag -p SIZE`"), "{told}");
 }
 
 #[test]

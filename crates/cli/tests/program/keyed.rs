@@ -320,10 +320,17 @@ fn readable_key_file_is_warned_of() {
     let folder = folder();
     let list = folder.run("-a blake3 --key-file key t").stdout;
     folder.write("list", &list);
-    for mode in [0o644, 0o640, 0o604, 0o620, 0o602, 0o666] {
+    for (mode, may) in [
+        (0o644, "read"),
+        (0o640, "read"),
+        (0o604, "read"),
+        (0o620, "replace"),
+        (0o602, "replace"),
+        (0o666, "read or replace"),
+    ] {
         folder.mode("key", mode);
         let warning = format!(
-            "lanesum: key: warning: mode {mode:04o} lets other users read or replace the key\n\
+            "lanesum: key: warning: mode {mode:04o} lets other users {may} the key\n\
              hint: chmod 600 key\n"
         );
         expect(&folder.run("-a blake3 --key-file key t"), 0, &list, &warning);

@@ -442,7 +442,7 @@ fn a_target_that_cannot_be_made_is_told() {
         ("nowhere/list", "No such file or directory"),
         ("a/list", "Not a directory"),
         ("t/list", "Permission denied"),
-        ("t", "Is a directory"),
+        ("t", "is a directory; -o names the file for the list"),
         ("new/", "No such file or directory"),
         ("new/.", "No such file or directory"),
     ] {
