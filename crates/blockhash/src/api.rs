@@ -83,7 +83,7 @@ macro_rules! api {
         }
 
         #[doc = concat!("Returns the ", $name, " digest of a message that an iterator yields in chunks.")]
-        /// Chunks may have any lengths. Holds one at a time.
+        /// Chunks may have any lengths. Only one is in memory at a time.
         ///
         /// ```
         /// let chunks = std::iter::repeat_n([0; 1000], 1000); // a megabyte, never held whole
@@ -116,15 +116,14 @@ macro_rules! api {
 
         #[doc = concat!("Returns the ", $name, " digests of many messages, in their order.")]
         ///
-        /// Takes a group of messages before it hashes the first one, because the longest go first.
-        /// A group is one of:
+        /// Collects messages into a group, and hashes the longest of them first. A group is one of:
         ///
         /// - up to 65,536 references;
-        /// - up to 4,096 messages that own their bytes. A group ends when these have 64 MiB
-        ///   together. They are dropped once they are hashed.
+        /// - up to 4,096 owned messages, such as `Vec<u8>`, or fewer with 64 MiB together. They are
+        ///   dropped after they were hashed.
         ///
-        /// So owned messages of 8 MiB are hashed in eight lanes only. For messages that stay in
-        /// memory pass references, which use all lanes at any length.
+        /// So a group of owned messages of 8 MiB has eight messages, and fills eight lanes. If the
+        /// messages stay in memory anyway, pass references, which fill all lanes at any length.
         ///
         /// ```
         #[doc = concat!("let digests = ", $crate_name, "::", stringify!($many), "([\"a\", \"\", \"abc\"]);")]
@@ -158,9 +157,10 @@ macro_rules! api {
             $crate::many(backend, messages)
         }
 
-        #[doc = concat!("Computes [`", stringify!($many), "`] into a column of digests.")]
-        /// The column has digests, or arrays of their bytes if these are the whole state.
-        /// [`as_chunks_mut`](slice::as_chunks_mut) turns a byte slice into such a column.
+        #[doc = concat!("Writes the digests of [`", stringify!($many), "`] into a slice.")]
+        /// Its elements are digests. They may also be arrays of bytes, except for SHA-224, SHA-384
+        /// and SHA-512/256, which are parts of a longer state.
+        /// [`as_chunks_mut`](slice::as_chunks_mut) turns a byte slice into such arrays.
         ///
         /// ```
         #[doc = concat!("use ", $crate_name, "::{", stringify!($digest), ", ", stringify!($one), ", ", stringify!($many_into), "};")]

@@ -1,12 +1,12 @@
 //! Computes SHA-1 (FIPS 180-4) of one input, of a stream of chunks, or of many inputs at once.
 //!
-//! SHA-1 detects accidental changes, not attacks: anyone with some thousand dollars can make two
-//! inputs with the same digest. Use it to check existing SHA-1 checksums. It does not notice inputs
+//! SHA-1 detects accidental changes, not attacks: an attacker with a few thousand dollars can
+//! make two inputs with the same digest. Use it to check existing SHA-1 checksums. It does not notice inputs
 //! that were made to collide; the crates `sha1-checked` and `sha1dc` do.
 //!
 //! The digest of *one* input cannot be computed in parallel. This crate computes 4 to 32 inputs in
 //! parallel in the SIMD registers of one core, or 1 to 4 with the SHA instructions of the CPU,
-//! whichever is faster on it.
+//! whichever is faster.
 //!
 //! | you have | you want | use |
 //! |---|---|---|
@@ -15,8 +15,8 @@
 //! | an iterator of chunks | the digest of all | [`sha1_chunks`] |
 //! | a reader | the digest of its contents | [`sha1_reader`] |
 //! | many slices | all digests | [`sha1_many`], [`sha1_many_into`] |
-//! | many streams, such as files | all digests, without waiting for slow streams while [`Lanes::capacity`] allows more | [`Lanes`] |
-//! | the first part of a message | to hash the rest later | [`Midstate`] |
+//! | many streams, such as files | the digest of each as soon as it ends; up to [`Lanes::capacity`] streams at a time | [`Lanes`] |
+//! | the first blocks of a message | to store the state, and continue later | [`Midstate`] |
 //! | code written against RustCrypto traits | to use it unchanged | [`Sha1`] with the feature `digest` (0.11), also as `Hmac<Sha1>` (`hmac` 0.13) |
 //! | digests | to store or print them | [`Sha1Digest`], with serde by the feature `serde` |
 //!

@@ -3,7 +3,7 @@
 //!
 //! The digest of *one* input cannot be computed in parallel. This crate computes 4 to 32 inputs in
 //! parallel in the SIMD registers of one core, or 1 to 4 with the SHA instructions of the CPU,
-//! whichever is faster on it.
+//! whichever is faster.
 //!
 //! | you have | you want | use |
 //! |---|---|---|
@@ -12,8 +12,8 @@
 //! | an iterator of chunks | the digest of all | [`sha256_chunks`] |
 //! | a reader | the digest of its contents | [`sha256_reader`] |
 //! | many slices | all digests | [`sha256_many`], [`sha256_many_into`] |
-//! | many streams, such as files | all digests, without waiting for slow streams while [`Lanes::capacity`] allows more | [`Lanes`] |
-//! | the first part of a message | to hash the rest later | [`Sha256Midstate`] |
+//! | many streams, such as files | the digest of each as soon as it ends; up to [`Lanes::capacity`] streams at a time | [`Lanes`] |
+//! | the first blocks of a message | to store the state, and continue later | [`Sha256Midstate`] |
 //! | code written against RustCrypto traits | to use it unchanged | [`Sha256`] with the feature `digest` (0.11), also as `Hmac<Sha256>` (`hmac` 0.13) |
 //! | digests | to store or print them | [`Sha256Digest`], with serde by the feature `serde` |
 //!

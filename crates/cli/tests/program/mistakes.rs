@@ -131,15 +131,15 @@ fn misspelt_subcommand_gives_a_tip() {
 }
 
 #[test]
-fn algorithms_are_known_in_any_case() {
+fn algorithms_are_known_in_any_case_and_with_a_hyphen() {
     let folder = Folder::of(&["a"]);
     let list = folder.run("-a sha256 a").stdout;
-    for name in ["SHA256", "Sha256"] {
+    for name in ["SHA256", "Sha256", "SHA-256"] {
         expect(&folder.run(&format!("-a {name} a")), 0, &list, "");
         let run = folder.run_with_stdin(&format!("check -a {name}"), &list);
         expect(&run, 0, "a: OK\n", "");
     }
-    assert_eq!(folder.run("-a sha-256 a").status.code(), Some(2));
+    assert_eq!(folder.run("-a sha-257 a").status.code(), Some(2));
     let help = text(&folder.run("sum --help").stdout);
     assert!(help.contains("sha256") && !help.contains("SHA256"), "{help}");
 }
