@@ -1,8 +1,8 @@
 //! Computes SHA-1 (FIPS 180-4) of one input, of a stream of chunks, or of many inputs at once.
 //!
-//! SHA-1 detects accidental changes, not attacks: an attacker with a few thousand dollars can
-//! make two inputs with the same digest. Use it to check existing SHA-1 checksums. It does not notice inputs
-//! that were made to collide; the crates `sha1-checked` and `sha1dc` do.
+//! SHA-1 detects accidental changes, not attacks: an attacker with a few thousand dollars can make
+//! two inputs with the same digest. Use it to check existing SHA-1 checksums. It does not detect
+//! inputs that were made to collide; the crates `sha1-checked` and `sha1dc` do.
 //!
 //! The digest of *one* input cannot be computed in parallel. This crate computes 4 to 32 inputs in
 //! parallel in the SIMD registers of one core, or 1 to 4 with the SHA instructions of the CPU,
