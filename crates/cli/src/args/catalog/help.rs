@@ -40,14 +40,14 @@ shows what needs attention.
 
 A file has one of eight classes:
   ok         its content is as recorded
-  edited     its size or modification time changed, or it was written so soon
-             after the last read that its time may not show it; `update`
+  edited     its modification time changed, or it was written so soon after the
+             last read that its time may not show the change; `update`
              records it
   new        it is not recorded; `update` records it
   moved      it was moved or renamed; `update` records it
   missing    it does not exist any longer; restore it, or `forget` it
-  damaged    its content changed and its time did not; restore it from a
-             backup, or `accept` it
+  damaged    its content or size changed and its modification time did not;
+             restore it from a backup, or `accept` it
   unchecked  it could not be verified: it is unreadable, being written, overdue
              or hidden by a mounted file system; the next run tries again
   offline    its directory is missing, empty, unreadable or not the recorded one,

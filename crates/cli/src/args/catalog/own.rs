@@ -45,9 +45,9 @@ pub enum CatalogVerb {
     /// with the listed content is recorded. A new file with different content is recorded as
     /// damaged, with the digests of the list.
     ///
-    /// A recorded file is also compared with its record. If record, list and content differ, the
-    /// record stays unchanged without --replace. If a list has an invalid line, nothing is
-    /// recorded.
+    /// A recorded file is also compared with its record. If the record, the list and the content do
+    /// not all agree, the record is changed only with --replace. If a list has an invalid line,
+    /// nothing is recorded.
     #[command(after_help = help::IMPORT)]
     Import(ImportArgs),
     /// Print the records of a directory as a checksum list.

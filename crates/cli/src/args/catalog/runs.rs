@@ -48,7 +48,9 @@ pub struct Pace {
     #[arg(long, value_name = "TIME", value_parser = days, allow_hyphen_values = true)]
     pub every: Option<u32>,
 
-    /// Read at most this many bytes a second: 80M; `none` for no limit.
+    /// Scrub at most this many bytes a second: 80M; `none` for no limit.
+    ///
+    /// Other commands, such as `add`, `update` and `verify`, read without a limit.
     #[arg(long, value_name = "BYTES", value_parser = rate, allow_hyphen_values = true)]
     pub limit: Option<Rate>,
 
