@@ -244,7 +244,7 @@ fn seals(db: &Connection, table: &Table) -> rusqlite::Result<Vec<String>> {
         }
     }
     if more > 0 {
-        faults.push(format!("and {more} more rows of the table {name}"));
+        faults.push(format!("and {more} more rows of the table `{name}`"));
     }
     Ok(faults)
 }
@@ -254,30 +254,30 @@ fn references(db: &Connection) -> rusqlite::Result<Vec<String>> {
     let mut faults = Vec::new();
     for (fault, sql) in [
         (
-            "files have no directory",
+            "files without a directory",
             "SELECT count(*) FROM file WHERE directory NOT IN (SELECT id FROM directory)",
         ),
         (
-            "files have no state, or that of another root",
+            "files without a state, or with that of another directory",
             "SELECT count(*) FROM file f JOIN directory d ON d.id = f.directory \
              LEFT JOIN state s ON s.id = f.id WHERE s.root IS NOT d.root",
         ),
         (
-            "roots have no settings, or settings no root",
+            "directories without settings, or settings without a directory",
             "SELECT count(*) FROM root r FULL JOIN setting s ON s.root = r.id \
              WHERE r.id IS NULL OR s.root IS NULL",
         ),
-        ("states have no file", "SELECT count(*) FROM state WHERE id NOT IN (SELECT id FROM file)"),
+        ("states of no file", "SELECT count(*) FROM state WHERE id NOT IN (SELECT id FROM file)"),
         (
-            "found contents have no file",
+            "found contents without a file",
             "SELECT count(*) FROM found WHERE file NOT IN (SELECT id FROM file)",
         ),
         (
-            "partly read files have no record",
+            "partly read files without a record",
             "SELECT count(*) FROM chunk WHERE file NOT IN (SELECT id FROM file)",
         ),
         (
-            "roots have wrong totals",
+            "directories with wrong totals",
             "SELECT count(*) FROM (SELECT root, count(*) AS files, sum(size) AS bytes \
              FROM directory d JOIN file f ON f.directory = d.id GROUP BY root) s \
              FULL JOIN total t USING (root) \
@@ -287,7 +287,7 @@ fn references(db: &Connection) -> rusqlite::Result<Vec<String>> {
     ] {
         let count: i64 = db.query_row(sql, [], |row| row.get(0))?;
         if count > 0 {
-            faults.push(format!("{count} {fault}"));
+            faults.push(format!("{fault}: {count}"));
         }
     }
     Ok(faults)
@@ -332,17 +332,25 @@ mod tests {
         for (sql, fault, is_lost) in [
             (
                 "DELETE FROM state WHERE id = 1",
-                "1 files have no state, or that of another root",
+                "files without a state, or with that of another directory: 1",
                 true,
             ),
-            ("UPDATE state SET root = 9 WHERE id = 1", "1 files have no state", false),
-            ("UPDATE state SET verified = 9", "row 2 of the table state has a wrong seal", false),
-            ("DELETE FROM file WHERE id = 1", "1 states have no file", true),
-            ("DELETE FROM file WHERE id = 1", "1 found contents have no file", true),
-            ("DELETE FROM file WHERE id = 1", "1 roots have wrong totals", true),
-            ("DELETE FROM directory WHERE id = 1", "1 files have no directory", false),
-            ("DELETE FROM total", "1 roots have wrong totals", false),
-            ("DELETE FROM setting", "1 roots have no settings, or settings no root", false),
+            (
+                "UPDATE state SET root = 9 WHERE id = 1",
+                "files without a state, or with that of another directory: 1",
+                false,
+            ),
+            ("UPDATE state SET verified = 9", "row 2 of the table `state` has a wrong seal", false),
+            ("DELETE FROM file WHERE id = 1", "states of no file: 1", true),
+            ("DELETE FROM file WHERE id = 1", "found contents without a file: 1", true),
+            ("DELETE FROM file WHERE id = 1", "directories with wrong totals: 1", true),
+            ("DELETE FROM directory WHERE id = 1", "files without a directory: 1", false),
+            ("DELETE FROM total", "directories with wrong totals: 1", false),
+            (
+                "DELETE FROM setting",
+                "directories without settings, or settings without a directory: 1",
+                false,
+            ),
             ("DELETE FROM root", "directories have no root", true),
             ("DELETE FROM run WHERE id = 1", "runs are missing", true),
             ("DELETE FROM run WHERE id = 2", "the newest runs are missing", true),

@@ -535,7 +535,7 @@ mod tests {
                 db.execute(sql, [id as i64]).unwrap();
                 let (ids, error) = gathered(&db);
                 assert_eq!(ids, (1..id as i64).collect::<Vec<_>>(), "{sql}");
-                let words = format!("row {id} of the table state has a wrong seal");
+                let words = format!("row {id} of the table `state` has a wrong seal");
                 assert!(error.as_ref().is_some_and(|it| it.contains(&words)), "{sql}: {error:?}");
             }
         }

@@ -171,7 +171,8 @@ impl Table {
             ValueRef::Text(key) | ValueRef::Blob(key) => key.escape_ascii().to_string(),
             _ => "without key".to_owned(),
         };
-        Err(CatalogError::Damaged(format!("row {key} of the table {} has a wrong seal", self.name)))
+        let name = self.name;
+        Err(CatalogError::Damaged(format!("row {key} of the table `{name}` has a wrong seal")))
     }
 
     /// `t.a, t.b, ..., t.seal`, where `t` is the alias of the table in a query.
