@@ -155,6 +155,12 @@ fn of_added(error: &CatalogError, commands: Commands<'_>) -> Option<Problem> {
             let words = format!("in the catalog as {}", console.shown(recorded));
             about(path, words, commands.relocate(recorded, path))
         }
+        CatalogError::Overlaps { path, other }
+            if path.canonicalize().ok().as_ref() == Some(other) =>
+        {
+            let words = "is itself a directory of the catalog, so no other can be relocated to it";
+            Problem { path: Some(path.clone()), words: words.to_owned(), hint: None }
+        }
         CatalogError::Overlaps { path, other } if is_inside(path, other) => {
             let words = format!("already recorded as part of {}", console.shown(other));
             about(path, words, commands.about("update", other))
@@ -162,7 +168,12 @@ fn of_added(error: &CatalogError, commands: Commands<'_>) -> Option<Problem> {
         CatalogError::Overlaps { path, other } => {
             let words = format!("contains {}, which is in the catalog", console.shown(other));
             let forget = commands.about("forget", other);
-            let hint = format!("add the directories beside it, or delete its records: {forget}");
+            let hint = format!(
+                "add the other directories in {} one by one, or first remove {} from the catalog: \
+                 {forget}",
+                console.shown(path),
+                console.shown(other)
+            );
             about(path, words, hint)
         }
         CatalogError::OtherFiles { path, checked, matching } => {
@@ -233,8 +244,7 @@ fn of_path(error: &CatalogError, commands: Commands<'_>) -> Problem {
             about(path, words, format!("name the whole directory: {root}"))
         }
         CatalogError::NotRecorded(path) if path.symlink_metadata().is_err() => {
-            let hint = format!("to list problems: {}", commands.of("report"));
-            about(path, NO_ENTRY, hint)
+            about(path, "not recorded in the catalog", commands.of("status"))
         }
         CatalogError::NotRecorded(path) if !path.is_dir() && !is_regular(path) => Problem {
             path: Some(path.clone()),

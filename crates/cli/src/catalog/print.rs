@@ -69,7 +69,7 @@ impl Printer<'_> {
         for (path, error) in &it.skipped.bad_lines {
             console.about(name(&it.root.path_of(path)), &format!("warning: {error}"));
         }
-        console.about(name(&it.root.path), &summary::words(verb, it));
+        console.about(name(&it.root.path), &summary::words(verb, it, self.chosen));
         let hint = summary::hint(it, self.chosen, Commands { place: self.place, console });
         if let Some(hint) = hint {
             print_hint(&hint, console);

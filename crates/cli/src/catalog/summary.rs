@@ -20,8 +20,8 @@ pub const ORDER: [Class; 7] = [
 ];
 
 /// Returns a run as a line: `update: 3 edited, 1 new; 12 files read, 4.10 MB`. `verb` names the
-/// run.
-pub fn words(verb: &str, it: &Summary) -> String {
+/// run, and `chosen` are the options that chose files.
+pub fn words(verb: &str, it: &Summary, chosen: &str) -> String {
     if let Some(offline) = it.offline() {
         return format!("{verb}: offline ({}); not checked", offline::words(offline));
     }
@@ -34,9 +34,10 @@ pub fn words(verb: &str, it: &Summary) -> String {
     }
     let (gaps, counts) = (gaps(it), counts(it).join(", "));
     let mut words = match (gaps.is_empty(), counts.is_empty()) {
-        (true, true) if it.verb == Verb::Scrub && it.files == 0 => {
-            format!("{verb}: nothing is due")
-        }
+        (true, true) if it.verb == Verb::Scrub && it.files == 0 => match chosen {
+            " --bad" => format!("{verb}: no damaged, missing or unchecked files"),
+            _ => format!("{verb}: nothing is due"),
+        },
         (true, true) => format!("{verb}: no changes"),
         (true, false) => format!("{verb}: {counts}"),
         (false, true) => format!("{verb}: incomplete ({})", gaps.join(", ")),
@@ -48,8 +49,11 @@ pub fn words(verb: &str, it: &Summary) -> String {
     };
     if it.again > 0 {
         let they = if it.again == 1 { "it was" } else { "they were" };
-        let again = HumanCount(it.again);
-        words += &format!(" ({again} a second time: {they} written just before the last read)");
+        let their = if it.again == 1 { "its" } else { "their" };
+        if it.files > 1 {
+            words += &format!("; {} of them", HumanCount(it.again));
+        }
+        words += &format!(" again, because {they} written just before {their} last read");
     }
     let skipped = skipped(it);
     if !skipped.is_empty() {

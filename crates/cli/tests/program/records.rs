@@ -41,7 +41,7 @@ fn accept_reports_each_path_that_failed_and_accepts_the_others() {
     let words = told(&folder, "accept tree/a tree/b tree/none elsewhere", 2);
     assert!(words.contains("accepted tree/a "), "{words}");
     assert!(words.contains("lanesum: tree/b: missing\nhint: if it was deleted: lanesum"));
-    assert!(words.contains("lanesum: tree/none: No such file or directory\nhint: "), "{words}");
+    assert!(words.contains("lanesum: tree/none: not recorded in the catalog\nhint: "), "{words}");
     assert!(words.contains("elsewhere: not in the catalog\nhint: "), "{words}");
     assert!(words.ends_with("lanesum: accepted 1 file\n"), "{words}");
 }
@@ -72,7 +72,7 @@ fn forget_deletes_records_and_says_what_is_still_there() {
         assert_eq!(words, expected);
     }
     let words = told(&folder, "forget tree/none tree", 2);
-    assert!(words.contains("tree/none: No such file or directory"), "{words}");
+    assert!(words.contains("tree/none: not recorded in the catalog"), "{words}");
     assert!(words.contains("tree: forgot 1 file; the directory is no longer in the catalog"));
     assert_eq!(fs::read_dir(folder.path("tree")).unwrap().count(), 2);
 }
@@ -94,6 +94,12 @@ fn relocate_takes_the_records_along() {
     fs::rename(folder.path("copy"), folder.path("new")).unwrap();
     ends(&folder, "scan", 3);
     ends(&folder, "relocate new new", 0);
+    folder.write("second/file", "recorded, too");
+    ends(&folder, "add second", 0);
+    let words = told(&folder, "relocate new second", 2);
+    let told =
+        "lanesum: second: is itself a directory of the catalog, so no other can be relocated";
+    assert!(words.starts_with(told) && !words.contains("hint"), "{words}");
     assert_eq!(findings(&folder, "verify", 0), [""; 0]);
 }
 

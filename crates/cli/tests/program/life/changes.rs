@@ -169,7 +169,7 @@ fn excluded_path_is_named_with_its_pattern() {
         ),
         ("d/x.log", "excluded by .lanesumignore\nhint: edit that file\n"),
         ("d/later", "not recorded\nhint: record new files: lanesum update\n"),
-        ("d/none", "No such file or directory\n"),
+        ("d/none", "not recorded in the catalog\nhint: lanesum status\n"),
     ] {
         expect(&folder, &format!("verify {path}"), 2, &[path, told]);
         expect(&folder, &format!("accept {path}"), 2, &[told]);
@@ -183,7 +183,8 @@ fn files_that_are_read_again_are_explained() {
     let folder = Folder::of(&["d/a", "d/b"]);
     expect(&folder, "add d", 0, &["2 files read, 6 B\n"]);
     folder.write("d/c", "new");
-    let told = "3 files read, 9 B (2 a second time: they were written just before the last read)";
+    let told =
+        "3 files read, 9 B; 2 of them again, because they were written just before their last read";
     expect(&folder, "update", 0, &[told]);
 }
 

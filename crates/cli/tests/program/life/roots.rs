@@ -99,7 +99,7 @@ fn special_files_are_counted() {
 fn directory_around_a_root_is_not_added() {
     let folder = recorded(&["e/d/a", "d/b"]);
     let told = "contains";
-    let hint = "hint: add the directories beside it, or delete its records: lanesum forget";
+    let hint = "hint: add the other directories in . one by one, or first remove ";
     expect(&folder, "add .", 2, &[told, hint]);
     expect(&folder, "add e", 0, &[]);
 }
