@@ -40,9 +40,8 @@ shows what needs attention.
 
 A file has one of eight classes:
   ok         its content is as recorded
-  edited     its modification time changed, or it was written so soon after the
-             last read that its time may not show the change; `update`
-             records it
+  edited     its modification time changed, or it was written within seconds of
+             the last read; `update` records it
   new        it is not recorded; `update` records it
   moved      it was moved or renamed; `update` records it
   missing    it does not exist any longer; restore it, or `forget` it
