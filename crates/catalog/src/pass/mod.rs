@@ -308,7 +308,7 @@ impl Pass<'_> {
         let at = self.at;
         if !target.paths.is_empty() {
             self.restrict(&mut found, target);
-        } else {
+        } else if !matches!(task, Task::Scrub(selection) if selection.is_updated) {
             self.set_reached(found.same.iter().chain(found.differing.iter().map(|(id, _)| id)))?;
         }
         for blind in std::mem::take(&mut found.blind) {

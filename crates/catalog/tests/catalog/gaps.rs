@@ -120,6 +120,19 @@ fn files_of_a_directory_that_is_readable_again_are_unchecked_until_they_are_read
 }
 
 #[test]
+fn files_of_an_unreadable_directory_are_counted_once_by_a_scrub_after_an_update() {
+    let archive = Archive::recorded(&["a", "d/b", "d/c"]);
+    set_mode(&archive.path("d"), 0);
+    archive.limited(Archive::update);
+    let mut due = Selection::default();
+    due.is_updated = true;
+    archive.limited(|archive| archive.run(&Task::Scrub(due)));
+    set_mode(&archive.path("d"), 0o700);
+    // The directory, and not its files, too.
+    assert_eq!(archive.stored(), ["unchecked d"]);
+}
+
+#[test]
 fn working_root_keeps_the_records_of_an_unreadable_directory() {
     let archive = Archive::working(&["a", "d/b"]);
     set_mode(&archive.path("d"), 0);
