@@ -346,10 +346,8 @@ fn unchecked_hint(reason: Option<Reason>, verify: &str) -> String {
 
 /// Returns the hint for a directory that could not be read, or a file without a record.
 pub fn pending_hint(it: &Pending, commands: Commands<'_>) -> String {
-    let has_records = it.files > 0;
-    let again =
-        if has_records { commands.about("verify", &it.path) } else { commands.of("update") };
-    unchecked_hint(it.reason, &again)
+    // Only a run over all of the root finds that the directory can be read again.
+    unchecked_hint(it.reason, &commands.of("update"))
 }
 
 /// Returns notices about the stored state of a root.

@@ -107,6 +107,8 @@ fn files_that_cannot_be_read_are_unchecked() {
     let hint = "unchecked tree/a (permission)\n  give this user permission to read it, then: \
                 lanesum verify tree/a\n";
     assert!(words.contains(hint), "{words}");
+    let hint = "give this user permission to read it, then: lanesum update\n";
+    assert!(words.contains(hint), "{words}");
     let mut lines = findings(&folder, "update", 0);
     lines.sort();
     assert_eq!(lines, ["edited   tree/a", "ok       tree/d/c (was unchecked)"]);
