@@ -92,7 +92,7 @@ pub use kernel64::Kernel64;
 pub use pieces::{Column, Offset, Offsets, Pieces};
 pub use portable::Pair;
 pub use rows64::{Compression64, LongBlock, compress_64};
-pub use sha::{ShaBlock, ShaKernel, ShaWord};
+pub use sha::{SHA_WIDTHS, ShaBlock, ShaKernel, ShaWord};
 pub use short::{ShortLanes, ShortPieces};
 pub use slices::{ShortSlices, SliceLanes};
 pub use sorted::CHUNK;

@@ -87,6 +87,17 @@ pub trait ShaWord: Copy + Sealed {
     fn call<R>(function: impl FnOnce() -> R) -> R;
 }
 
+/// The [`WIDTHS`](crate::Kernel::WIDTHS) of SHA-1 and SHA-256. There are none for CPUs whose
+/// rotations take two cycles, because the number of units limits these kernels.
+pub const SHA_WIDTHS: [u128; 6] = [
+    1 << 1,
+    1 << 1 | 1 << 4,
+    1 << 1 | 1 << 8,
+    1 << 1 | 1 << 8 | 1 << 16,
+    0,
+    1 << 1 | 1 << 8 | 1 << 16 | 1 << 32,
+];
+
 /// A computation written against [`ShaWord`]. Otherwise like [`Kernel`](crate::Kernel).
 pub trait ShaKernel {
     /// The result of the computation.

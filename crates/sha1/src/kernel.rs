@@ -15,8 +15,8 @@
 use lanesum_blockhash::{BlockHash, Plan};
 use lanesum_lanes::function::H;
 use lanesum_lanes::{
-    Backend, BlockFeed, Compression, Kernel, MAX_LANES, ShaBlock, ShaKernel, ShaWord, TURNS, Word,
-    compress,
+    Backend, BlockFeed, Compression, Kernel, MAX_LANES, SHA_WIDTHS, ShaBlock, ShaKernel, ShaWord,
+    TURNS, Word, compress,
 };
 
 use crate::Sha1Hash;
@@ -133,15 +133,7 @@ struct Work<'a>(Plan<'a, Sha1Hash>);
 
 impl Kernel for Work<'_> {
     type Output = ();
-    const WIDTHS: [u128; 6] = [
-        1 << 1,
-        1 << 1 | 1 << 4,
-        1 << 1 | 1 << 8,
-        1 << 1 | 1 << 8 | 1 << 16,
-        // The number of units limits it, and not the latency of rotations.
-        0,
-        1 << 1 | 1 << 8 | 1 << 16 | 1 << 32,
-    ];
+    const WIDTHS: [u128; 6] = SHA_WIDTHS;
 
     #[inline(always)]
     fn run<W: Word>(mut self) {

@@ -15,8 +15,8 @@
 
 use lanesum_lanes::function::{F, H, MAJORITY};
 use lanesum_lanes::{
-    Backend, BlockFeed, Blocks, Compression, Kernel, ShaBlock, ShaKernel, ShaWord, TURNS, Word,
-    compress,
+    Backend, BlockFeed, Blocks, Compression, Kernel, SHA_WIDTHS, ShaBlock, ShaKernel, ShaWord,
+    TURNS, Word, compress,
 };
 
 use crate::table::K_256 as K;
@@ -136,15 +136,7 @@ pub struct Work<'a> {
 
 impl Kernel for Work<'_> {
     type Output = ();
-    const WIDTHS: [u128; 6] = [
-        1 << 1,
-        1 << 1 | 1 << 4,
-        1 << 1 | 1 << 8,
-        1 << 1 | 1 << 8 | 1 << 16,
-        // The number of units limits it, and not the latency of rotations.
-        0,
-        1 << 1 | 1 << 8 | 1 << 16 | 1 << 32,
-    ];
+    const WIDTHS: [u128; 6] = SHA_WIDTHS;
 
     #[inline(always)]
     fn run<W: Word>(mut self) {
